@@ -1,0 +1,4 @@
+"""The brain: rules, table, journal, bus, console, simulation, command line.
+
+``controller.cards`` is the only module that ``drivers``, ``vision`` and ``calibration`` may import.
+"""

@@ -1,0 +1,184 @@
+"""Commands: their arguments, and which role may send them (design page 6)."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import msgspec
+
+from controller.table.refusal import Refusal
+
+Role = Literal["observer", "game_server", "dealer", "supervisor", "camera", "technician"]
+#: Longest text a person may give; keeps frames and screens bounded.
+REASON_MAX: Final = 500
+
+
+class Args(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Base of all argument lists: unknown names are refused."""
+
+
+class NoArgs(Args, frozen=True, kw_only=True):
+    """The command takes no arguments."""
+
+
+class Since(Args, frozen=True, kw_only=True):
+    """Frames after ``seq``, at most 1,000."""
+
+    seq: int
+
+
+class LoadShoe(Args, frozen=True, kw_only=True):
+    """Put a new shoe into play. Without ``shoe`` the table makes an id from date and number."""
+
+    shoe: str | None = None
+
+
+class BranchDemand(Args, frozen=True, kw_only=True):
+    """Whether anybody whose hand is the first ``prefix_len`` cards of ``line`` needs a card, or splits."""
+
+    round: str
+    line: Literal["main", "split/0", "split/1", "dealer"]
+    prefix_len: int
+    draw: bool
+    split: bool = False
+    key: str
+
+
+class CloseDecisions(Args, frozen=True, kw_only=True):
+    """Close the insurance window of ``round`` before its time."""
+
+    round: str
+    window: Literal["insurance"] = "insurance"
+
+
+class Pause(Args, frozen=True, kw_only=True):
+    """Hold the table."""
+
+    reason: str
+
+
+class Resume(Args, frozen=True, kw_only=True):
+    """Lift the holds ``pause`` and ``restart``.
+
+    After a restart ``how`` says what was done to prove the order: ``felt_agrees``, the cards on the felt were
+    compared with the record; ``rescan``, all ``cards`` of them go past the reader again.
+    """
+
+    reason: str
+    how: Literal["felt_agrees", "rescan"] | None = None
+    cards: int | None = None
+
+
+class Resolve(Args, frozen=True, kw_only=True):
+    """Choose one of an incident's legal resolutions. ``cards``: how many lie on the felt, for ``rescan``."""
+
+    incident: int
+    resolution: str
+    reason: str
+    cards: int | None = None
+
+
+class Void(Args, frozen=True, kw_only=True):
+    """Void the round in progress; with ``shoe`` the shoe as well."""
+
+    reason: str
+    shoe: bool = False
+
+
+class Reopen(Args, frozen=True, kw_only=True):
+    """Let a voided table go on."""
+
+    reason: str
+
+
+COMMANDS: Final[dict[str, type[Args]]] = {
+    "snapshot": NoArgs,
+    "since": Since,
+    "status": NoArgs,
+    "open_bets": NoArgs,
+    "close_bets": NoArgs,
+    "close_decisions": CloseDecisions,
+    "branch_demand": BranchDemand,
+    "load_shoe": LoadShoe,
+    "pause": Pause,
+    "start_shift": NoArgs,
+    "end_shift": NoArgs,
+    "resume": Resume,
+    "resolve": Resolve,
+    "void": Void,
+    "reopen": Reopen,
+}
+
+_OBSERVER = frozenset({"snapshot", "since", "status"})
+_DEALER = _OBSERVER | {"load_shoe", "pause"}
+ROLES: Final[dict[str, frozenset[str]]] = {
+    "observer": _OBSERVER,
+    "game_server": _OBSERVER | {"open_bets", "close_bets", "close_decisions", "branch_demand"},
+    "dealer": _DEALER,
+    "supervisor": _DEALER | {"start_shift", "end_shift", "resume", "resolve", "void", "reopen"},
+    "camera": frozenset(),
+    "technician": frozenset({"status"}),
+}
+#: Answered from what is already published; they never reach the table.
+QUERIES: Final = _OBSERVER
+#: Refused when a supervision or result fact is newer than ``seen_seq``.
+NEEDS_SEEN_SEQ: Final = frozenset({"resume", "resolve", "void", "reopen"})
+
+
+class Envelope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A request as it comes over the wire."""
+
+    id: str
+    command: str
+    args: dict[str, Any] = {}
+    seen_seq: int | None = None
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """A request that is well formed, from a person who may send it."""
+
+    id: str
+    name: str
+    args: Args
+    seen_seq: int | None
+    role: str
+    person: str
+
+    @property
+    def by(self) -> str:
+        """Who, for the record."""
+        return f"{self.role}:{self.person}"
+
+
+_envelope = msgspec.json.Decoder(Envelope)
+
+
+def parse_envelope(body: bytes) -> Envelope:
+    """Decode a request. Raises ``Refusal`` (``malformed``) naming what is wrong with it."""
+    try:
+        envelope = _envelope.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Refusal("malformed", f"the request is not understood: {error}") from error
+    if not 8 <= len(envelope.id) <= 64 or not envelope.id.isascii() or not envelope.id.isprintable():
+        raise Refusal("malformed", "id must be 8 to 64 printable ASCII characters, such as a UUID")
+    return envelope
+
+
+def authorise(envelope: Envelope, *, role: str, person: str) -> Command:
+    """Check name, role and arguments. Raises ``Refusal``: ``unknown_command``, ``forbidden`` or ``bad_args``."""
+    name = envelope.command
+    args_type = COMMANDS.get(name)
+    if args_type is None:
+        raise Refusal("unknown_command", f"there is no command {name[:40]!r}", expected=", ".join(sorted(COMMANDS)))
+    if name not in ROLES.get(role, frozenset()):
+        raise Refusal("forbidden", f"role {role} may not send {name}")
+    try:
+        args = msgspec.convert(envelope.args, args_type)
+    except msgspec.ValidationError as error:
+        raise Refusal("bad_args", f"{name}: {error}") from error
+    reason = getattr(args, "reason", None)
+    if reason is not None and not 1 <= len(reason.strip()) <= REASON_MAX:
+        raise Refusal("bad_args", f"{name}: a reason of 1 to {REASON_MAX} characters is needed")
+    return Command(
+        id=envelope.id, name=name, args=args, seen_seq=envelope.seen_seq, role=role, person=person
+    )

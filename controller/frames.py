@@ -1,0 +1,60 @@
+"""The form of a published fact: one JSON object (design page 6)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from controller.facts import Record
+
+SCHEMA: Final = 1
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(dict[str, Any])
+
+
+def iso_ms(at_ms: int) -> str:
+    """Milliseconds since 1970 as ISO 8601 UTC with milliseconds."""
+    return datetime.fromtimestamp(at_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S") + f".{at_ms % 1000:03d}Z"
+
+
+def frame_bytes(record: Record, *, feed: str, table: str, epoch: int, at_ms: int) -> bytes:
+    """The exact bytes of a public record's frame. ``at_ms``: wall clock, milliseconds since 1970."""
+    assert record.seq is not None
+    return _encoder.encode(
+        {
+            "schema": SCHEMA,
+            "feed": feed,
+            "table": table,
+            "epoch": epoch,
+            "seq": record.seq,
+            "time": iso_ms(at_ms),
+            "type": record.fact.type,
+            "shoe": record.shoe,
+            "round": record.round,
+            "round_in_shoe": record.round_in_shoe,
+            "version": record.version,
+            "data": record.fact.public_data(),
+        }
+    )
+
+
+def heartbeat_bytes(*, feed: str, table: str, epoch: int, last_seq: int, at_ms: int) -> bytes:
+    """The idle message: not a fact, no seq of its own."""
+    return _encoder.encode(
+        {
+            "schema": SCHEMA,
+            "feed": feed,
+            "table": table,
+            "epoch": epoch,
+            "time": iso_ms(at_ms),
+            "type": "heartbeat",
+            "data": {"last_seq": last_seq},
+        }
+    )
+
+
+def decode_frame(body: bytes) -> dict[str, Any]:
+    """One frame as an object. Raises ``msgspec.DecodeError`` for anything else."""
+    return _decoder.decode(body)

@@ -1,0 +1,85 @@
+"""The rules of one table as configured: the ``[game]`` section of a table file.
+
+Defaults are those of the game rules; ``GameOptions`` refuses what no game allows, and ``problems`` names what
+contradicts the chosen game.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Game = Literal["boundless", "baccarat"]
+
+#: Cards that must be left before a round may open: the longest round seen in 60,000 simulated rounds took 19
+#: (boundless); a baccarat coup takes at most 6.
+RESERVE = {"boundless": 40, "baccarat": 6}
+
+
+class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Every rule choice of a table. Times in seconds; ids in brackets are the rules they configure."""
+
+    game: Game
+    #: A-01: which round is the last once the cut card is out.
+    last_round_policy: Literal["next", "current"] = "next"
+    #: SHOE-07..12: exposed card and as many face down, one card face down, or no burn.
+    burn: Literal["by_first_card", "one", "none"] = "by_first_card"
+    #: A-08: the main hand is finished before or after the split hands.
+    split_order: Literal["main_first", "split_first"] = "main_first"
+    #: Second cards of both split hands at once, or each when its hand's turn comes.
+    split_second: Literal["both", "as_played"] = "both"
+    #: BJS-62: the dealer draws only when the platform says so, or always.
+    dealer_draws: Literal["needed", "always"] = "needed"
+    #: BJS-33, C-08.
+    surrender_against: Literal["two_to_nine", "two_to_ten"] = "two_to_nine"
+    #: BJS-34, A-06.
+    double_after_split: bool = True
+    #: Only ``branch_demand`` decides; without it the table holds.
+    decisions: Literal["platform"] = "platform"
+    #: ERR-01..03: hold, then void when nobody resolves it in time.
+    on_error: Literal["pause_and_resolve"] = "pause_and_resolve"
+    #: An incident or lost device voids the round after this long; 0 never does.
+    auto_void_after_s: float = 300.0
+    betting_s: float = 15.0
+    insurance_s: float = 8.0
+    decision_s: float = 12.0
+    #: The peek's answer is published this long after insurance closes, for yes and no alike.
+    peek_delay_s: float = 1.5
+    #: A shoe that reports stand-by must do so this long after the result.
+    standby_s: float = 10.0
+    #: Cards that must be left before a round opens; None takes the game's own figure.
+    reserve: int | None = None
+
+    def problems(self) -> list[str]:
+        """What is out of range or contradicts the game, one sentence each."""
+        found = [
+            f"{name} must be at least {low:g}, not {value:g}"
+            for name, value, low in (
+                ("auto_void_after_s", self.auto_void_after_s, 0),
+                ("betting_s", self.betting_s, 0.001),
+                ("insurance_s", self.insurance_s, 0.001),
+                ("decision_s", self.decision_s, 0.001),
+                ("peek_delay_s", self.peek_delay_s, 0),
+                ("standby_s", self.standby_s, 0.001),
+            )
+            if value < low
+        ]
+        if self.reserve is not None and not 0 <= self.reserve <= 416:
+            found.append(f"reserve must be 0 to 416 cards, not {self.reserve}")
+        if self.game == "baccarat":
+            changed = [
+                name
+                for name in ("split_order", "split_second", "dealer_draws", "surrender_against", "double_after_split")
+                if getattr(self, name) != getattr(BOUNDLESS_DEFAULTS, name)
+            ]
+            found += [f"{name} is a blackjack rule and means nothing for baccarat: remove it" for name in changed]
+        return found
+
+    @property
+    def reserve_cards(self) -> int:
+        """Cards that must be left in the shoe before a round opens."""
+        return RESERVE[self.game] if self.reserve is None else self.reserve
+
+
+BOUNDLESS_DEFAULTS = GameOptions(game="boundless")

@@ -1,0 +1,78 @@
+"""One round as its facts leave it: cards at positions, demands, reveals. Procedures read it, the table writes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from controller.cards import HIDDEN
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCard:
+    """The n-th card of a round. ``card`` may be ``HIDDEN`` where the device gave no face."""
+
+    position: str
+    card: str
+    public: bool
+    commitment: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What the game server asked for a line at a prefix (procedures page 2.6)."""
+
+    key: str
+    line: str
+    prefix_len: int
+    draw: bool
+    split: bool = False
+
+
+@dataclass(slots=True)
+class Round:
+    """A round from betting to result. ``cards`` keeps physical order."""
+
+    id: str
+    number: int
+    cards: list[RoundCard] = field(default_factory=list)
+    demands: dict[tuple[str, int], Demand] = field(default_factory=dict)
+    insurance: str = "none"  # none, open, closed
+    peeked: bool | None = None
+    window: tuple[str, int] | None = None  # the open decision window
+    shoe_result: dict[str, object] | None = None
+    version: int = 1
+    outcome: dict[str, object] | None = None
+
+    def copy(self) -> Round:
+        """A draft that shares only immutable parts."""
+        return replace(self, cards=list(self.cards), demands=dict(self.demands))
+
+    def at(self, position: str) -> str | None:
+        """The face at ``position``, ``HIDDEN`` if it is not known, None if no card lies there."""
+        for card in self.cards:
+            if card.position == position:
+                return card.card
+        return None
+
+    def line(self, prefix: str) -> list[str]:
+        """Faces of ``prefix/0``, ``prefix/1`` … in order."""
+        head = prefix + "/"
+        return [c.card for c in self.cards if c.position.startswith(head)]
+
+    @property
+    def faces_known(self) -> bool:
+        """No card of this round is face down to the table itself."""
+        return all(card.card != HIDDEN for card in self.cards)
+
+    def place(self, card: RoundCard) -> None:
+        """Add a card at its position."""
+        self.cards.append(card)
+
+    def reveal(self, position: str, card: str) -> None:
+        """Make the face at ``position`` known and public."""
+        for i, old in enumerate(self.cards):
+            if old.position == position:
+                self.cards[i] = replace(old, card=card, public=True)
+                return
+        raise KeyError(position)

@@ -1,0 +1,200 @@
+"""What the table does by itself once an input is taken in: the automatic steps, up to the next one that waits."""
+
+from __future__ import annotations
+
+from controller import facts as f
+from controller.rules import baccarat, boundless
+from controller.rules.steps import Step
+from controller.table.checks import card_fault, extra_card
+from controller.table.draft import Draft
+from controller.table.reads import device_event
+
+#: A round has far fewer automatic steps; reaching this is a defect of a procedure.
+_LIMIT = 100
+
+
+def advance(draft: Draft, *, announce: bool = False) -> None:
+    """Go on until the procedure waits for somebody, then publish that step if it is new, or to ``announce`` it."""
+    for _ in range(_LIMIT):
+        if draft.state.holds:
+            _publish(draft, _held_step(draft), announce)
+            return
+        step = draft.next_step()
+        if not _automatic(draft, step) and not draft.state.holds:
+            _publish(draft, step, announce)
+            return
+    raise AssertionError(f"the procedure does not come to rest: {draft.state.step}")
+
+
+def _held_step(draft: Draft) -> Step:
+    rescan = draft.state.rescan
+    if rescan is not None and set(draft.state.holds) == {rescan.hold}:
+        return Step("rescan", left=rescan.total - rescan.done)
+    return Step("wait")
+
+
+def _automatic(draft: Draft, step: Step) -> bool:
+    """Do what needs nobody; False if the step waits."""
+    state = draft.state
+    if state.pending and _place_pending(draft, step):
+        return True
+    if state.deferred and _take_deferred(draft):
+        return True
+    round_ = state.round
+    match step.kind:
+        case "insurance" if round_ is not None and round_.insurance == "none":
+            draft.emit(f.InsuranceOffered(until_ms=_ms(draft.setting.rules.insurance_s)))
+        case "decide" if round_ is not None and round_.window != (step.line, step.prefix_len):
+            draft.emit(
+                f.DecisionOpened(
+                    line=step.line or "",
+                    prefix_len=step.prefix_len or 0,
+                    options=step.options,
+                    until_ms=_ms(draft.setting.rules.decision_s),
+                )
+            )
+        case "reveal" if draft.setting.rules.game == "boundless":
+            _reveal_hole(draft, step.position or "")
+        case "finish":
+            _finish(draft)
+        case "open_bets" if _shoe_is_done(draft):
+            end_shoe(draft, "shoe void" if _void(draft) else "last round played")
+        case _:
+            return False
+    return True
+
+
+def _void(draft: Draft) -> bool:
+    return draft.state.shoe is None or draft.state.shoe.void
+
+
+def _shoe_is_done(draft: Draft) -> bool:
+    shoe = draft.state.shoe
+    if draft.state.phase != "result":
+        return False
+    if shoe is None or shoe.void:
+        return True
+    return shoe.last_round is not None and shoe.rounds >= shoe.last_round
+
+
+def end_shoe(draft: Draft, reason: str) -> None:
+    """No further round on this shoe: open the commitments of cards never shown (SHOE-05, SHOE-06)."""
+    shoe = draft.state.shoe
+    if shoe is not None:
+        keys = [{"round": s.round, "position": s.position, "card": s.card, "key": s.key} for s in shoe.sealed]
+        draft.emit(f.ShoeEnded(burn_keys=keys))
+    draft.emit(f.ShoeChangeStarted(reason=reason))
+
+
+def _reveal_hole(draft: Draft, position: str) -> None:
+    round_ = draft.state.round
+    assert round_ is not None
+    card = next(c for c in round_.cards if c.position == position)
+    draft.emit(f.CardRevealed(position=position, card=card.card, key=card.key))
+
+
+def _finish(draft: Draft) -> None:
+    round_ = draft.state.round
+    assert round_ is not None
+    if draft.setting.rules.game == "baccarat":
+        fault = baccarat.tableau_fault(round_)
+        result = baccarat.result(round_)
+        if fault is not None:
+            draft.incident(fault[0], expected=fault[1], actual=fault[2])
+            return
+        if round_.shoe_result is not None and not _agrees(round_.shoe_result, result["outcomes"]):
+            draft.incident("M-03", expected=_words(result["outcomes"]), actual=_words(round_.shoe_result))
+            return
+    else:
+        result = boundless.result(round_)
+    draft.emit(f.RoundResult(hands=result["hands"], outcomes=result["outcomes"]))
+
+
+def _agrees(shoe: dict[str, object], ours: dict[str, object]) -> bool:
+    winner = "banker" if shoe["winner"] == "banker_six" else shoe["winner"]
+    return (winner, shoe["player_pair"], shoe["banker_pair"]) == (
+        ours["winner"],
+        ours["player_pair"],
+        ours["banker_pair"],
+    )
+
+
+def _words(result: dict[str, object]) -> str:
+    pairs = [side for side in ("player", "banker") if result[f"{side}_pair"]]
+    return f"{result['winner']}" + "".join(f", {side} pair" for side in pairs)
+
+
+def _place_pending(draft: Draft, step: Step) -> bool:
+    """Give the first waiting card its place, or raise the incident that there is none."""
+    first = draft.state.pending[0]
+    if step.kind != "draw":
+        if first.origin == "kept":
+            return False
+        extra_card(draft, first.card, counted=True)
+        return True
+    if first.origin == "kept" and draft.setting.traits.positions:
+        return False  # the shoe itself reports it again, with its place
+    position = step.position or ""
+    fault = card_fault(draft, step, position, first.card, counted=True)
+    if fault is None:
+        draft.deal(step, position, first.card, pending=True)
+    else:
+        fault.raise_on(draft)
+    return True
+
+
+def _take_deferred(draft: Draft) -> bool:
+    """Act on what the shoe reported during a hold."""
+    device_event(draft, draft.state.deferred[0])
+    return True
+
+
+def _publish(draft: Draft, step: Step, announce: bool) -> None:
+    state = draft.state
+    if step == state.step and (state.step_due is None) == (_time_for(draft, step) is None) and not announce:
+        return
+    until, kept = _time_for(draft, step), None
+    if step.kind in ("wait", "rescan"):
+        kept = _left(draft) if state.step.kind not in ("wait", "rescan") else None
+    elif state.kept is not None and state.kept[0] == step:
+        until = state.kept[1]
+    draft.emit(
+        f.StepOpened(
+            step=step.kind,
+            position=step.position,
+            hidden=step.hidden,
+            others=step.others,
+            line=step.line,
+            prefix_len=step.prefix_len,
+            options=step.options,
+            left=step.left,
+            until_ms=until,
+            kept_ms=kept,
+        )
+    )
+
+
+def _left(draft: Draft) -> int | None:
+    """Milliseconds the interrupted step still had."""
+    state = draft.state
+    if state.step_due is not None:
+        return max(0, state.step_due - draft.now)
+    return state.step_ms
+
+
+def _time_for(draft: Draft, step: Step) -> int | None:
+    rules = draft.setting.rules
+    seconds = {
+        "close_bets": rules.betting_s,
+        "insurance": rules.insurance_s,
+        "decide": rules.decision_s,
+        "peek": rules.peek_delay_s,
+        "standby": rules.standby_s,
+    }.get(step.kind)
+    return None if seconds is None else _ms(seconds)
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)
+
+

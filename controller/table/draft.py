@@ -1,0 +1,171 @@
+"""A draft: the state while one input is decided. Facts are emitted into it; nothing else changes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+
+from controller import facts as f
+from controller.cards import HIDDEN
+from controller.rules import PROCEDURES
+from controller.rules.options import GameOptions
+from controller.rules.scores import burn_count
+from controller.rules.steps import Step
+from controller.table import incidents
+from controller.table.commitments import commit, derive_key
+from controller.table.fold import Fold
+from controller.table.state import DEAL_PHASES, TableState, Traits
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What does not change while a table runs: its id, rules and the shoe's traits."""
+
+    table: str
+    rules: GameOptions
+    traits: Traits = field(default_factory=Traits)
+
+
+class Draft:
+    """A copy of the table's state that collects facts. ``now`` is monotonic ms."""
+
+    def __init__(self, setting: Setting, state: TableState, fold: Fold, now: int, entropy: bytes) -> None:
+        self.setting = setting
+        self.state = state.copy()
+        self.records: list[f.Record] = []
+        self.now = now
+        self.procedure = PROCEDURES[setting.rules.game]
+        self._fold = fold
+        self._entropy = entropy
+        self._keys_used = 0
+
+    def emit(self, fact: f.Fact) -> None:
+        """Accept ``fact``: apply it and keep it for the journal."""
+        self.records.append(self._fold.apply(self.state, fact, self.now))
+
+    # --- steps ---------------------------------------------------------------------------------------------
+
+    def next_step(self) -> Step:
+        """What the procedure demands, holds aside."""
+        state, traits = self.state, self.setting.traits
+        match state.phase:
+            case "closed":
+                return Step("start_shift")
+            case "shoe_change":
+                return Step("load_shoe")
+            case "burning":
+                return self._burn_step()
+            case "betting":
+                return Step("close_bets")
+            case "voided":
+                return Step("reopen")
+            case "result":
+                waits = traits.standby and not state.standby
+                return Step("standby") if waits else Step("open_bets")
+        assert state.round is not None
+        step: Step = self.procedure.next_step(state.round, self.setting.rules)
+        if step.kind == "finish" and traits.results and state.round.shoe_result is None:
+            return Step("shoe_result")
+        return step
+
+    def _burn_step(self) -> Step:
+        shoe, rules = self.state.shoe, self.setting.rules
+        assert shoe is not None
+        if rules.burn == "by_first_card" and shoe.burn_of is None:
+            return Step("draw", position="burn/0")
+        due = shoe.burn_of if shoe.burn_of is not None else self.burn_due
+        if shoe.burned < due:
+            return Step("draw", position=f"burn/{shoe.burned + 1}", hidden=True, left=due - shoe.burned)
+        return Step("open_bets")
+
+    @property
+    def burn_due(self) -> int:
+        """Cards to burn where no exposed card says so (SHOE-12)."""
+        return {"none": 0, "one": 1}.get(self.setting.rules.burn, 0)
+
+    # --- cards ---------------------------------------------------------------------------------------------
+
+    def deal(self, step: Step, position: str, face: str, *, pending: bool = False) -> None:
+        """Put a card that passed every check at ``position``."""
+        if position.startswith("burn/"):
+            self._burn(step, face, pending)
+            return
+        shown = HIDDEN if step.hidden else face
+        key, commitment = self._commit(position, face) if step.hidden else ("", None)
+        self.emit(
+            f.CardDealt(
+                position=position, card=shown, face=face, key=key, commitment=commitment, from_hold=pending
+            )
+        )
+
+    def _burn(self, step: Step, face: str, pending: bool) -> None:
+        shoe = self.state.shoe
+        assert shoe is not None
+        if not step.hidden:
+            self.emit(f.BurnIndicatorDrawn(card=face, count=burn_count(face), from_hold=pending))
+            return
+        of = shoe.burn_of if shoe.burn_of is not None else self.burn_due
+        key, commitment = self._commit(step.position or "", face)
+        self.emit(
+            f.CardBurned(
+                done=shoe.burned + 1, of=of, card=face, key=key, commitment=commitment, from_hold=pending
+            )
+        )
+
+    def _commit(self, position: str, face: str) -> tuple[str, str | None]:
+        if face == HIDDEN:
+            return "", None
+        key = derive_key(self._entropy, self._keys_used)
+        self._keys_used += 1
+        state = self.state
+        assert state.shoe is not None
+        in_round = state.round is not None and state.phase in DEAL_PHASES
+        round_id = state.round.id if in_round and state.round is not None else state.shoe.id
+        return key.hex(), commit(key, table=self.setting.table, round_=round_id, position=position, card=face)
+
+    # --- holds and incidents -------------------------------------------------------------------------------
+
+    def incident(
+        self,
+        code: str,
+        *,
+        expected: str,
+        actual: str,
+        cards: tuple[str, ...] = (),
+        position: str | None = None,
+        secret: bool = False,
+        counted: bool = False,
+    ) -> None:
+        """Raise an incident, which holds the table. ``secret``: the card lies face down, so its public form is the
+        same whatever went wrong."""
+        state = self.state
+        shown = "hidden" if secret else code
+        legal = incidents.legal(
+            shown,
+            has_card=bool(cards),
+            round_open=state.round_open,
+            has_shoe=state.shoe is not None and not state.shoe.void,
+        )
+        self.emit(
+            f.IncidentRaised(
+                incident=state.incident_count + 1,
+                code=shown,
+                title=incidents.TITLES[shown],
+                expected=f"a card for {position}" if secret else expected,
+                actual="a face-down card" if secret else actual,
+                resolutions=legal,
+                position=position,
+                cause=code if not secret else f"{code}: {actual}",
+                cards=cards,
+                counted=counted,
+            )
+        )
+
+    def report(
+        self, event: msgspec.Struct | dict[str, Any], use: Literal["record", "defer", "act"] = "record"
+    ) -> None:
+        """Keep a message of the shoe for the record; ``defer`` or ``act`` on it as the fact says."""
+        data = event if isinstance(event, dict) else msgspec.to_builtins(event)
+        self.emit(f.DeviceReported(device="shoe", event=data, use=use))

@@ -1,0 +1,342 @@
+"""The fold: how one fact changes the state. ``decide`` and replay use it alike, so they cannot differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from controller import facts as f
+from controller.cards import HIDDEN
+from controller.rules.boundless import HOLE
+from controller.rules.round import Demand, Round, RoundCard
+from controller.rules.steps import Step
+from controller.table.incidents import Incident
+from controller.table.machine import TRIGGERS, PhaseMachine
+from controller.table.refusal import Refusal
+from controller.table.state import Hold, Pending, Rescan, Sealed, Shoe, TableState
+
+#: Facts that make an older screen unfit to command from (design page 6, ``seen_seq``).
+SUPERVISION = frozenset(
+    {"round_result", "paused", "resumed", "incident_raised", "incident_resolved", "round_voided", "table_reopened"}
+)
+
+
+class Fold:
+    """Applies facts to a state in place. Raises ``Refusal`` where a guard does not let the phase move."""
+
+    def __init__(self) -> None:
+        self._machine = PhaseMachine()
+
+    def apply(self, state: TableState, fact: f.Fact, now: int) -> f.Record:
+        """Apply ``fact`` at monotonic ms ``now``; returns it with number, seq and context."""
+        kind = fact.type
+        if kind in TRIGGERS:
+            state.phase = self._machine.fire(kind, state, fact)
+        elif isinstance(fact, f.CardRevealed) and fact.position == HOLE:
+            state.phase = self._machine.fire("hole_revealed", state, fact)
+        _APPLY.get(type(fact), _nothing)(state, fact, now)
+        state.n += 1
+        seq = None
+        if fact.PUBLIC:
+            state.seq += 1
+            seq = state.seq
+            if kind in SUPERVISION:
+                state.supervised_seq = seq
+        round_ = state.round
+        return f.Record(
+            fact=fact,
+            n=state.n,
+            seq=seq,
+            shoe=state.shoe.id if state.shoe else None,
+            round=round_.id if round_ else None,
+            round_in_shoe=round_.number if round_ else None,
+            version=round_.version if round_ else 1,
+        )
+
+
+def _nothing(state: TableState, fact: Any, now: int) -> None: ...
+
+
+def _table_started(state: TableState, fact: f.TableStarted, now: int) -> None:  # noqa: ARG001
+    state.epoch = fact.epoch
+    state.step_due = state.void_due = None
+
+
+def _device_lost(state: TableState, fact: f.DeviceLost, now: int) -> None:  # noqa: ARG001
+    state.devices_lost |= {fact.device}
+    state.holds[f"device:{fact.device}"] = Hold("device", f"{fact.device}: {fact.reason}", "policy:device")
+
+
+def _device_restored(state: TableState, fact: f.DeviceRestored, now: int) -> None:  # noqa: ARG001
+    state.devices_lost -= {fact.device}
+    state.holds.pop(f"device:{fact.device}", None)
+
+
+def _device_reported(state: TableState, fact: f.DeviceReported, now: int) -> None:  # noqa: ARG001
+    event = fact.event
+    if fact.use == "defer":
+        state.deferred = (*state.deferred, event)
+        return
+    if event in state.deferred[:1]:
+        state.deferred = state.deferred[1:]
+    if fact.use == "act" and event["event"] == "round_result" and state.round is not None:
+        state.round.shoe_result = event
+        state.standby = False
+    elif fact.use == "act" and event["event"] == "standby":
+        state.standby = True
+    elif event["event"] == "overdrawn_discarded" and state.shoe is not None:
+        state.shoe.identify(event["card"])
+
+
+def _read_out_of_game(state: TableState, fact: f.ReadOutOfGame, now: int) -> None:  # noqa: ARG001
+    if state.shoe is not None and state.phase == "voided":
+        state.shoe.count(fact.card)
+
+
+def _shift_ended(state: TableState, fact: f.ShiftEnded, now: int) -> None:  # noqa: ARG001
+    state.shoe = state.round = None
+    state.pending = ()
+
+
+def _shoe_loaded(state: TableState, fact: f.ShoeLoaded, now: int) -> None:  # noqa: ARG001
+    state.shoe = Shoe(id=fact.shoe)
+    state.shoe_ids |= {fact.shoe}
+    state.round = None
+    state.pending = state.deferred = ()
+    state.standby = True
+
+
+def _shoe_change(state: TableState, fact: f.ShoeChangeStarted, now: int) -> None:  # noqa: ARG001
+    state.pending = state.deferred = ()
+
+
+def _count(state: TableState, card: str, *, pending: bool) -> None:
+    """A card left the shoe now, or it did before and waited for its place."""
+    assert state.shoe is not None
+    if pending:
+        state.pending = state.pending[1:]
+    else:
+        state.shoe.count(card)
+
+
+def _burn_indicator(state: TableState, fact: f.BurnIndicatorDrawn, now: int) -> None:  # noqa: ARG001
+    assert state.shoe is not None
+    _count(state, fact.card, pending=fact.from_hold)
+    state.shoe.burn_cards.append(fact.card)
+    state.shoe.indicator_shown = True
+    state.shoe.burn_of = fact.count
+
+
+def _card_burned(state: TableState, fact: f.CardBurned, now: int) -> None:  # noqa: ARG001
+    shoe = state.shoe
+    assert shoe is not None
+    _count(state, fact.card, pending=fact.from_hold)
+    shoe.burn_cards.append(fact.card)
+    shoe.burn_of, shoe.burned = fact.of, fact.done
+    if fact.commitment:
+        position = f"burn/{len(shoe.burn_cards) - 1 if shoe.indicator_shown else len(shoe.burn_cards)}"
+        shoe.sealed.append(Sealed(shoe.id, position, fact.card, fact.key, fact.commitment))
+
+
+def _cut_card(state: TableState, fact: f.CutCardDrawn, now: int) -> None:  # noqa: ARG001
+    assert state.shoe is not None
+    state.shoe.cut_out = True
+    state.shoe.last_round = fact.last_round
+
+
+def _shoe_ended(state: TableState, fact: f.ShoeEnded, now: int) -> None:  # noqa: ARG001
+    assert state.shoe is not None
+    state.shoe.sealed.clear()
+
+
+def _betting_opened(state: TableState, fact: f.BettingOpened, now: int) -> None:  # noqa: ARG001
+    assert state.shoe is not None
+    state.shoe.rounds += 1
+    state.round = Round(id=fact.round, number=state.shoe.rounds)
+
+
+def _step_opened(state: TableState, fact: f.StepOpened, now: int) -> None:
+    if fact.step == "wait" and fact.kept_ms is not None:
+        state.kept = (state.step, fact.kept_ms)
+    elif fact.step not in ("wait", "rescan"):
+        state.kept = None
+    state.step = Step(
+        fact.step,  # type: ignore[arg-type]
+        position=fact.position,
+        hidden=fact.hidden,
+        others=fact.others,
+        line=fact.line,
+        prefix_len=fact.prefix_len,
+        options=fact.options,
+        left=fact.left,
+    )
+    state.step_ms = fact.until_ms
+    state.step_due = None if fact.until_ms is None else now + fact.until_ms
+
+
+def _card_dealt(state: TableState, fact: f.CardDealt, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    if fact.from_hold and state.shoe is not None and state.pending[0].card == HIDDEN != fact.face:
+        state.shoe.identify(fact.face)
+    _count(state, fact.face, pending=fact.from_hold)
+    state.round.place(
+        RoundCard(fact.position, fact.face, fact.card != HIDDEN, fact.commitment, fact.key or None)
+    )
+
+
+def _card_revealed(state: TableState, fact: f.CardRevealed, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    assert state.shoe is not None
+    if state.deferred and state.deferred[0]["event"] == "card_revealed":
+        state.deferred = state.deferred[1:]
+    if state.round.at(fact.position) == HIDDEN:
+        state.shoe.identify(fact.card)
+    state.round.reveal(fact.position, fact.card)
+
+
+def _card_held(state: TableState, fact: f.CardHeld, now: int) -> None:  # noqa: ARG001
+    state.pending = (*state.pending, Pending(fact.card, "held"))
+    if state.shoe is not None:
+        state.shoe.count(fact.card)
+
+
+def _insurance_offered(state: TableState, fact: f.InsuranceOffered, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    state.round.insurance = "open"
+
+
+def _insurance_closed(state: TableState, fact: f.InsuranceClosed, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    state.round.insurance = "closed"
+
+
+def _dealer_peeked(state: TableState, fact: f.DealerPeeked, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    state.round.peeked = fact.blackjack
+
+
+def _decision_opened(state: TableState, fact: f.DecisionOpened, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    state.round.window = (fact.line, fact.prefix_len)
+
+
+def _decision_closed(state: TableState, fact: f.DecisionClosed, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    state.round.window = None
+    demand = Demand(fact.key, fact.line, fact.prefix_len, fact.draw, fact.split)
+    state.round.demands[fact.line, fact.prefix_len] = demand
+
+
+def _round_result(state: TableState, fact: f.RoundResult, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    state.round.outcome = {"hands": fact.hands, "outcomes": fact.outcomes}
+
+
+def _paused(state: TableState, fact: f.Paused, now: int) -> None:  # noqa: ARG001
+    state.holds[fact.hold] = Hold(fact.hold, fact.reason, fact.by)
+
+
+def _resumed(state: TableState, fact: f.Resumed, now: int) -> None:  # noqa: ARG001
+    state.holds.pop(fact.hold, None)
+    if state.rescan is not None and state.rescan.hold == fact.hold:
+        state.rescan = None
+
+
+def _rescan_started(state: TableState, fact: f.RescanStarted, now: int) -> None:  # noqa: ARG001
+    state.rescan = Rescan(fact.hold, state.on_felt, fact.cards)
+
+
+def _card_rescanned(state: TableState, fact: f.CardRescanned, now: int) -> None:  # noqa: ARG001
+    assert state.rescan is not None
+    state.rescan = replace(state.rescan, done=state.rescan.done + 1)
+    if fact.extra:
+        state.pending = (*state.pending, Pending(fact.card, "found"))
+        if state.shoe is not None:
+            state.shoe.count(fact.card)
+
+
+def _incident_raised(state: TableState, fact: f.IncidentRaised, now: int) -> None:  # noqa: ARG001
+    if fact.counted:
+        state.pending = state.pending[1:]
+    elif state.shoe is not None:
+        for card in fact.cards:
+            state.shoe.count(card)
+    state.incident_count = fact.incident
+    state.incidents[fact.incident] = Incident(
+        fact.incident, fact.code, fact.cause, fact.cards, fact.position, fact.resolutions
+    )
+    state.holds[f"incident:{fact.incident}"] = Hold("incident", f"{fact.code} {fact.title}", "policy:procedure")
+    state.rescan = None
+
+
+def _incident_resolved(state: TableState, fact: f.IncidentResolved, now: int) -> None:  # noqa: ARG001
+    incident = state.incidents.pop(fact.incident)
+    state.holds.pop(f"incident:{fact.incident}", None)
+    if fact.resolution == "use_as_next" and incident.cards:
+        state.pending = (*state.pending, *(Pending(card, "kept") for card in incident.cards))
+    if incident.cause == "M-24":
+        state.standby = True
+    if state.rescan is not None and state.rescan.hold == f"incident:{fact.incident}":
+        state.rescan = None
+
+
+def _round_voided(state: TableState, fact: f.RoundVoided, now: int) -> None:  # noqa: ARG001
+    for number in list(state.incidents):
+        del state.incidents[number]
+        state.holds.pop(f"incident:{number}", None)
+    state.holds.pop("restart", None)
+    state.rescan = None
+    state.pending = state.deferred = ()
+    state.standby = True
+    if state.shoe is not None:
+        state.shoe.void = state.shoe.void or fact.shoe
+        if state.round is not None:
+            state.shoe.sealed += _unrevealed(state.round)
+
+
+def _unrevealed(round_: Round) -> list[Sealed]:
+    return [
+        Sealed(round_.id, c.position, c.card, c.key or "", c.commitment)
+        for c in round_.cards
+        if not c.public and c.commitment
+    ]
+
+
+_APPLY: dict[type[f.Fact], Callable[[TableState, Any, int], None]] = {
+    f.TableStarted: _table_started,
+    f.DeviceLost: _device_lost,
+    f.DeviceRestored: _device_restored,
+    f.DeviceReported: _device_reported,
+    f.ReadOutOfGame: _read_out_of_game,
+    f.ShiftEnded: _shift_ended,
+    f.ShoeLoaded: _shoe_loaded,
+    f.ShoeChangeStarted: _shoe_change,
+    f.BurnIndicatorDrawn: _burn_indicator,
+    f.CardBurned: _card_burned,
+    f.CutCardDrawn: _cut_card,
+    f.ShoeEnded: _shoe_ended,
+    f.BettingOpened: _betting_opened,
+    f.StepOpened: _step_opened,
+    f.CardDealt: _card_dealt,
+    f.CardRevealed: _card_revealed,
+    f.CardHeld: _card_held,
+    f.InsuranceOffered: _insurance_offered,
+    f.InsuranceClosed: _insurance_closed,
+    f.DealerPeeked: _dealer_peeked,
+    f.DecisionOpened: _decision_opened,
+    f.DecisionClosed: _decision_closed,
+    f.RoundResult: _round_result,
+    f.Paused: _paused,
+    f.Resumed: _resumed,
+    f.RescanStarted: _rescan_started,
+    f.CardRescanned: _card_rescanned,
+    f.IncidentRaised: _incident_raised,
+    f.IncidentResolved: _incident_resolved,
+    f.RoundVoided: _round_voided,
+}
+
+
+def replay_error(fact: f.Fact, n: int, refusal: Refusal) -> str:
+    """Why a journal cannot be folded, for the person who must decide what to do."""
+    return f"fact {n} ({fact.type}) is not possible after those before it: {refusal.message}"

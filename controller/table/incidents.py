@@ -1,0 +1,93 @@
+"""Incidents: the misdeals M-01…M-35 by name, and which resolutions are legal for one at a moment."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+TITLES: Final = {
+    "M-01": "card drawn but not read",
+    "M-02": "unread card noticed after the next was drawn",
+    "M-03": "two sources disagree",
+    "M-04": "two cards left the shoe together",
+    "M-05": "card drawn before bets closed",
+    "M-06": "card exposed before bets closed",
+    "M-07": "burn card dealt into the round",
+    "M-08": "extra card drawn",
+    "M-09": "extra card drawn and exposed",
+    "M-10": "card face up in the shoe",
+    "M-11": "card at the wrong place",
+    "M-12": "dealer skipped the own card",
+    "M-13": "seat skipped or empty seat served",
+    "M-14": "dealer drew on 17 or more",
+    "M-15": "hole card exposed too early",
+    "M-16": "dealer Blackjack missed",
+    "M-17": "third card dealt to PLAYER when none is due",
+    "M-18": "third card due but not dealt",
+    "M-19": "third card dealt to BANKER when none is due",
+    "M-20": "card pushed back into the shoe",
+    "M-21": "cut card out of turn",
+    "M-22": "wrong number of burned cards",
+    "M-23": "table cleared before the result was confirmed",
+    "M-24": "confirmation missing",
+    "M-25": "card on the floor",
+    "M-26": "more copies of a card than a shoe holds",
+    "M-27": "shoe ran out of cards",
+    "M-28": "cards missing at the end of the shoe",
+    "M-29": "order of an old or unshuffled shoe",
+    "M-30": "order of cards not proven",
+    "M-31": "reader dead",
+    "M-32": "wrong result found after settlement",
+    "M-33": "dealing went on after a void",
+    "M-34": "dealer not authorised",
+    "M-35": "game server or stream lost",
+    # A failed check of a face-down card: saying which check would tell something about its face.
+    "hidden": "face-down card not accepted",
+}
+
+VOIDS: Final = ("void_round", "void_round_and_shoe")
+
+#: Resolutions by code, before the moment is taken into account. Not listed: only the voids.
+_BY_CODE: Final = {
+    "M-01": ("rescan",),
+    "M-05": ("burn_card", "use_as_next"),
+    "M-08": ("burn_card", "use_as_next"),
+    "M-17": ("burn_card",),
+    "M-19": ("burn_card", "use_as_next"),
+    "M-14": ("burn_card",),
+    "M-18": ("resume",),
+    "M-20": ("resume",),
+    "M-21": ("resume",),
+    "M-22": ("burn_card",),
+    "M-24": ("resume",),
+    "M-30": ("resume", "rescan"),
+    "hidden": ("rescan",),
+}
+
+
+class Incident(msgspec.Struct, frozen=True):
+    """An open incident as the table keeps it. ``code`` is public, ``cause`` the true one, ``cards`` secret."""
+
+    id: int
+    code: str
+    cause: str
+    cards: tuple[str, ...]
+    position: str | None
+    resolutions: tuple[str, ...]
+
+
+def legal(code: str, *, has_card: bool, round_open: bool, has_shoe: bool) -> tuple[str, ...]:
+    """The resolutions a supervisor may choose from.
+
+    ``has_card``: there is a card in hand to burn or to keep. ``round_open``: a round is in progress and can be
+    voided. ``has_shoe``: there is a shoe to void.
+    """
+    found = [r for r in _BY_CODE.get(code, ()) if has_card or r not in ("burn_card", "use_as_next")]
+    if code == "M-26":  # the composition of the shoe is broken: nothing from it may be played
+        return ("void_round_and_shoe",)
+    if round_open:
+        found.append("void_round")
+    if has_shoe:
+        found.append("void_round_and_shoe")
+    return tuple(found)

@@ -1,0 +1,43 @@
+"""What can happen to a table. Times are monotonic milliseconds; entropy is 32 fresh bytes from the shell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from controller.commands import Command
+from drivers.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The service came up on a journal that was folded to its end."""
+
+    program: str
+    config_digest: str
+    config: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeInput:
+    """The shoe's driver reports an event."""
+
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class CommandInput:
+    """A person's or the game server's command. ``date`` (YYYYMMDD, UTC) names new shoes."""
+
+    command: Command
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineInput:
+    """A deadline of ``Table.deadline`` has passed."""
+
+    name: Literal["step", "void"]
+
+
+Input = Start | ShoeInput | CommandInput | DeadlineInput

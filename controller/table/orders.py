@@ -1,0 +1,239 @@
+"""Commands: what each one does to the table, or why it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from controller import commands as c
+from controller import facts as f
+from controller.table.advance import end_shoe
+from controller.table.draft import Draft
+from controller.table.incidents import VOIDS
+from controller.table.reads import end_rescan
+from controller.table.refusal import Refusal
+
+#: Holds that a supervisor lifts by `resume`; the others go with their cause.
+LIFTED_BY_RESUME = ("pause", "restart")
+
+
+def order(draft: Draft, command: c.Command, date: str) -> None:
+    """Carry out ``command``. Raises ``Refusal``; the draft is then worthless."""
+    state = draft.state
+    if command.name in c.NEEDS_SEEN_SEQ and (command.seen_seq is None or command.seen_seq < state.supervised_seq):
+        raise Refusal(
+            "stale",
+            f"something happened since what you saw (seq {command.seen_seq}); look again and send the seq you see",
+            expected=f"seen_seq >= {state.supervised_seq}",
+        )
+    if command.name == "load_shoe":
+        _load_shoe(draft, command, date)
+    else:
+        _ORDERS[command.name](draft, command, command.args)
+
+
+def _free(draft: Draft) -> None:
+    """The table may move."""
+    holds = draft.state.holds
+    if holds:
+        named = "; ".join(f"{h.name} ({h.reason})" for h in holds.values())
+        raise Refusal("held", f"the table is held: {named}", expected="resume or resolve")
+
+
+def _expect(draft: Draft, kind: str) -> None:
+    step = draft.next_step()
+    if step.kind != kind:
+        raise Refusal(
+            "not_allowed_now", f"the procedure waits for {step.kind}, not {kind}", expected=step.position or step.kind
+        )
+
+
+def _this_round(draft: Draft, round_: str) -> None:
+    mine = draft.state.round
+    if mine is None or mine.id != round_ or not draft.state.round_open:
+        now = mine.id if mine is not None and draft.state.round_open else "none"
+        raise Refusal("wrong_round", f"round {round_!r} is not in progress", expected=now)
+
+
+def _start_shift(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: ARG001 - all orders are called alike
+    _free(draft)
+    draft.emit(f.ShiftStarted(by=command.by))
+
+
+def _end_shift(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: ARG001
+    _free(draft)
+    if draft.state.phase in ("burning", "result"):
+        end_shoe(draft, "shift ended")
+    draft.emit(f.ShiftEnded(by=command.by))
+
+
+def _load_shoe(draft: Draft, command: c.Command, date: str) -> None:
+    assert isinstance(command.args, c.LoadShoe)
+    _free(draft)
+    shoe = command.args.shoe
+    if shoe is None:
+        shoe = _new_shoe_id(draft.state.shoe_ids, date)
+    elif not (shoe.isascii() and shoe.replace("-", "").isalnum() and len(shoe) <= 40):
+        raise Refusal("bad_args", "a shoe id is up to 40 letters, digits and hyphens")
+    draft.emit(f.ShoeLoaded(shoe=shoe, by=command.by))
+
+
+def _new_shoe_id(known: frozenset[str], date: str) -> str:
+    number = 1
+    while f"{date}-{number:04d}" in known:
+        number += 1
+    return f"{date}-{number:04d}"
+
+
+def _open_bets(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: ARG001
+    _free(draft)
+    state, rules = draft.state, draft.setting.rules
+    _expect(draft, "open_bets")
+    shoe = state.shoe
+    assert shoe is not None
+    if shoe.left < rules.reserve_cards:
+        end_shoe(draft, f"fewer than {rules.reserve_cards} cards left")
+        return
+    draft.emit(
+        f.BettingOpened(
+            round=f"{shoe.id}-{shoe.rounds + 1:03d}",
+            until_ms=round(rules.betting_s * 1000),
+            last_round=shoe.last_round == shoe.rounds + 1,
+        )
+    )
+
+
+def _close_bets(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: ARG001
+    _free(draft)
+    draft.emit(f.BettingClosed(by="game_server"))
+
+
+def _close_decisions(draft: Draft, command: c.Command, args: c.CloseDecisions) -> None:  # noqa: ARG001
+    _free(draft)
+    _this_round(draft, args.round)
+    _expect(draft, "insurance")
+    draft.emit(f.InsuranceClosed(by="game_server"))
+
+
+def _branch_demand(draft: Draft, command: c.Command, args: c.BranchDemand) -> None:  # noqa: ARG001
+    state = draft.state
+    _this_round(draft, args.round)
+    same = state.demand_with(args.key)
+    if same is not None:  # I9: answered again, not drawn twice
+        if (same.line, same.prefix_len, same.draw, same.split) != (args.line, args.prefix_len, args.draw, args.split):
+            raise Refusal("key_reused", f"key {args.key!r} was used for another demand of this round")
+        return
+    if "game_server" in state.devices_lost:
+        draft.emit(f.DeviceRestored(device="game_server"))
+    _free(draft)
+    step = draft.next_step()
+    if step.kind != "decide" or (step.line, step.prefix_len) != (args.line, args.prefix_len):
+        waits = f"decide {step.line} at {step.prefix_len}" if step.kind == "decide" else step.kind
+        raise Refusal(
+            "not_allowed_now", f"no window on {args.line} at {args.prefix_len} cards is open", expected=waits
+        )
+    if args.split and "split" not in step.options:
+        raise Refusal("not_allowed_now", f"{args.line} cannot be split here", expected=", ".join(step.options))
+    draft.emit(
+        f.DecisionClosed(
+            line=args.line, prefix_len=args.prefix_len, draw=args.draw, split=args.split, key=args.key
+        )
+    )
+    if args.split:
+        draft.emit(f.HandSplit(lines=("split/0", "split/1")))
+
+
+def _pause(draft: Draft, command: c.Command, args: c.Pause) -> None:
+    if "pause" not in draft.state.holds:
+        draft.emit(f.Paused(hold="pause", reason=args.reason, by=command.by))
+
+
+def _resume(draft: Draft, command: c.Command, args: c.Resume) -> None:
+    state = draft.state
+    lift = [name for name in LIFTED_BY_RESUME if name in state.holds]
+    if not lift:
+        waits = ", ".join(sorted(state.holds)) or "nothing is held"
+        raise Refusal("not_allowed_now", "there is no pause or restart to lift", expected=waits)
+    if "restart" in lift and state.on_felt:
+        if args.how is None:
+            raise Refusal(
+                "bad_args",
+                "after a restart say how the order of cards was proven",
+                expected="how: felt_agrees, or rescan with cards",
+            )
+        if args.how == "rescan":
+            lift.remove("restart")
+            _rescan(draft, command, "restart", args.cards, args.reason)
+    elif "restart" in lift and args.how == "rescan" and args.cards:
+        lift.remove("restart")
+        _rescan(draft, command, "restart", args.cards, args.reason)
+    for name in lift:
+        draft.emit(f.Resumed(hold=name, reason=args.reason, by=command.by))
+
+
+def _rescan(draft: Draft, command: c.Command, hold: str, cards: int | None, reason: str) -> None:
+    recorded = len(draft.state.on_felt)
+    total = recorded if cards is None else cards
+    if not recorded <= total <= recorded + 20:
+        raise Refusal(
+            "bad_args",
+            f"{total} cards on the felt cannot be rescanned against {recorded} recorded: void the round",
+            expected=f"cards: {recorded} or a few more",
+        )
+    draft.emit(f.RescanStarted(hold=hold, cards=total, reason=reason, by=command.by))
+    end_rescan(draft)
+
+
+def _resolve(draft: Draft, command: c.Command, args: c.Resolve) -> None:
+    incident = draft.state.incidents.get(args.incident)
+    if incident is None:
+        open_ = ", ".join(map(str, sorted(draft.state.incidents))) or "none is open"
+        raise Refusal("no_incident", f"incident {args.incident} is not open", expected=open_)
+    if args.resolution not in incident.resolutions:
+        raise Refusal(
+            "not_legal",
+            f"{args.resolution!r} is not legal for incident {args.incident}",
+            expected=", ".join(incident.resolutions),
+        )
+    if args.resolution == "rescan" and incident.cause == "M-30":
+        _rescan(draft, command, f"incident:{args.incident}", args.cards, args.reason)
+        return
+    draft.emit(
+        f.IncidentResolved(
+            incident=args.incident, resolution=args.resolution, reason=args.reason, by=command.by
+        )
+    )
+    if args.resolution in VOIDS:
+        void(draft, args.reason, command.by, shoe=args.resolution == "void_round_and_shoe")
+
+
+def _void(draft: Draft, command: c.Command, args: c.Void) -> None:
+    state = draft.state
+    if not state.round_open and not (args.shoe and state.shoe is not None):
+        raise Refusal("not_allowed_now", "no round is in progress", expected=draft.next_step().kind)
+    void(draft, args.reason, command.by, shoe=args.shoe)
+
+
+def void(draft: Draft, reason: str, by: str, *, shoe: bool) -> None:
+    """Void the round in progress, and the shoe if asked to (ERR-09)."""
+    draft.emit(f.RoundVoided(reason=reason, by=by, shoe=shoe))
+
+
+def _reopen(draft: Draft, command: c.Command, args: c.Reopen) -> None:
+    _free(draft)
+    draft.emit(f.TableReopened(reason=args.reason, by=command.by))
+
+
+_ORDERS: dict[str, Callable[[Draft, c.Command, Any], None]] = {
+    "start_shift": _start_shift,
+    "end_shift": _end_shift,
+    "open_bets": _open_bets,
+    "close_bets": _close_bets,
+    "close_decisions": _close_decisions,
+    "branch_demand": _branch_demand,
+    "pause": _pause,
+    "resume": _resume,
+    "resolve": _resolve,
+    "void": _void,
+    "reopen": _reopen,
+}

@@ -1,0 +1,325 @@
+"""Shoe events: what each one means for the table at this moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from controller import facts as f
+from controller.cards import DECKS, HIDDEN
+from controller.rules.steps import Step
+from controller.table.checks import card_fault, extra_card
+from controller.table.draft import Draft
+from drivers import events as e
+
+#: Shoe error codes (hardware page 1.1) that mean a card left the shoe without a face.
+UNREAD_ERRORS = frozenset({1, 6})
+PUSHED_BACK_ERRORS = frozenset({4, 5})
+_WIRE_TARGETS = {"player": "player", "banker": "banker"}
+
+
+def shoe_event(draft: Draft, event: e.Event) -> None:
+    """Take in one event of the shoe's driver."""
+    match event:
+        case e.CardDrawn(card, target, index):
+            _card(draft, card, _position(draft, target, index))
+        case e.CardReused(card, target, index):
+            _reused(draft, card, _position(draft, target, index))
+        case e.CardRevealed() | e.RoundResult() | e.StandBy():
+            data = msgspec.to_builtins(event)
+            if draft.state.holds:
+                draft.report(data, "defer")
+            else:
+                device_event(draft, data)
+        case e.NoRead(raw) | e.UnknownCode(raw):
+            draft.report(event)
+            _unread(draft, raw)
+        case e.Repeated(card):
+            draft.emit(f.ReadRepeated(card=card))
+        case e.CutCard():
+            _cut_card(draft)
+        case e.OutOfGame(card, _, _):
+            _out_of_game(draft, card)
+        case e.OverdrawnDiscarded(card, _, _):
+            draft.report(event)
+            if not any(HIDDEN in i.cards for i in draft.state.incidents.values()):
+                _out_of_game(draft, card)
+        case e.Started() | e.Gap():
+            draft.report(event)
+            booted = isinstance(event, e.Started)
+            _order_in_doubt(draft, "the shoe started again" if booted else "telegrams are missing")
+        case e.ErrorRaised(code, _):
+            draft.report(event)
+            _shoe_error(draft, code)
+        case e.ErrorCleared(code, _):
+            draft.report(event)
+            if "device" in draft.state.holds:
+                draft.emit(f.Resumed(hold="device", reason=f"shoe error {code} cancelled", by="policy:device"))
+        case e.PortLost(reason):
+            if "shoe" not in draft.state.devices_lost:
+                draft.emit(f.DeviceLost(device="shoe", reason=reason))
+        case e.PortRestored():
+            _port_restored(draft)
+        case _:
+            draft.report(event)
+
+
+def _position(draft: Draft, target: str | None, index: int | None) -> str | None:
+    """The table's position for the shoe's own target; None if it names none."""
+    if target is None or index is None:
+        return None
+    if target == "first":
+        return "burn/0"
+    if target == "burn_left":
+        shoe = draft.state.shoe
+        of = shoe.burn_of if shoe is not None and shoe.burn_of is not None else draft.burn_due
+        return f"burn/{of - index}"
+    side = _WIRE_TARGETS.get(target)
+    return f"{side}/{index - 1}" if side else None
+
+
+def _card(draft: Draft, card: str, position: str | None) -> None:
+    state = draft.state
+    if state.phase in ("closed", "shoe_change", "voided"):
+        draft.emit(f.ReadOutOfGame(card=card))
+        return
+    if position is not None and _already(draft, position, card):
+        draft.emit(f.ReadRepeated(card=card, position=position))
+        return
+    if state.rescan is not None and _held_only_by(draft, state.rescan.hold):
+        _rescanned(draft, card)
+        return
+    step = draft.next_step()
+    if state.holds:
+        _while_held(draft, step, card, position)
+        return
+    if step.kind != "draw":
+        extra_card(draft, card)
+        return
+    place = position or step.position or ""
+    if not step.takes(place):
+        _misplaced(draft, step, place, card)
+        return
+    fault = card_fault(draft, step, place, card)
+    if fault is not None:
+        fault.raise_on(draft)
+    else:
+        draft.deal(step, place, card)
+
+
+def _already(draft: Draft, position: str, card: str) -> bool:
+    """The shoe repeats a card that lies at its place. Two hidden faces prove nothing."""
+    round_ = draft.state.round
+    if round_ is None or not draft.state.round_open or card == HIDDEN:
+        return False
+    return round_.at(position) == card
+
+
+def _held_only_by(draft: Draft, hold: str) -> bool:
+    return set(draft.state.holds) == {hold}
+
+
+def _while_held(draft: Draft, step: Step, card: str, position: str | None) -> None:
+    """The first card of an open draw step waits for its place; any other is an incident (design page 3)."""
+    waiting = any(p.origin == "held" for p in draft.state.pending)
+    if step.kind == "draw" and not waiting and (position is None or step.takes(position)):
+        draft.emit(f.CardHeld(card=card, position=position or step.position or ""))
+    elif position is not None and step.kind == "draw":
+        _misplaced(draft, step, position, card)
+    else:
+        extra_card(draft, card)
+
+
+def _misplaced(draft: Draft, step: Step, place: str, card: str) -> None:
+    """The shoe itself says the card belongs where none is due."""
+    code = {"player/2": "M-17", "banker/2": "M-19"}.get(place, "M-30")
+    due = " or ".join(filter(None, (step.position, *step.others)))
+    draft.incident(code, expected=f"a card for {due}", actual=f"a card for {place}", cards=(card,), position=place)
+
+
+def _rescanned(draft: Draft, card: str) -> None:
+    rescan = draft.state.rescan
+    assert rescan is not None
+    if rescan.done < len(rescan.expected):
+        recorded = rescan.expected[rescan.done]
+        if card != recorded and recorded != HIDDEN:
+            draft.incident(
+                "M-30",
+                expected=f"card {rescan.done + 1} as recorded",
+                actual="another card",
+                cards=(card,),
+                secret=False,
+            )
+            return
+        draft.emit(f.CardRescanned(card=card))
+    else:
+        draft.emit(f.CardRescanned(card=card, extra=True))
+    end_rescan(draft)
+
+
+def end_rescan(draft: Draft) -> None:
+    """Lift the hold when every card on the felt was read again."""
+    rescan = draft.state.rescan
+    if rescan is None or rescan.done < rescan.total:
+        return
+    reason, by = f"{rescan.total} cards read again in order", "policy:rescan"
+    if rescan.hold.startswith("incident:"):
+        number = int(rescan.hold.split(":")[1])
+        draft.emit(f.IncidentResolved(incident=number, resolution="rescan", reason=reason, by=by))
+    else:
+        draft.emit(f.Resumed(hold=rescan.hold, reason=reason, by=by))
+
+
+def _reused(draft: Draft, card: str, position: str | None) -> None:
+    """An over-drawn card that was kept takes its place; a second telegram about it changes nothing (M-30)."""
+    state = draft.state
+    kept = state.pending[:1] and state.pending[0].origin == "kept"
+    step = draft.next_step()
+    place = position or step.position or ""
+    if not kept or state.holds or not step.takes(place):
+        _card(draft, card, position)
+        return
+    face = state.pending[0].card if card == HIDDEN else card
+    fault = card_fault(draft, step, place, face, counted=state.pending[0].card != HIDDEN)
+    if fault is not None:
+        fault.raise_on(draft)
+    else:
+        draft.deal(step, place, face, pending=True)
+
+
+def device_event(draft: Draft, event: dict[str, Any]) -> None:
+    """Act on a reveal, result or stand-by of the shoe, fresh or deferred."""
+    state = draft.state
+    match event["event"]:
+        case "card_revealed":
+            _revealed(draft, event)
+        case "round_result" if not state.round_open:
+            draft.report(event)
+        case "round_result" if (step := draft.next_step()).kind != "shoe_result":
+            draft.report(event)
+            draft.incident("M-18", expected=_in_words(step), actual="the shoe announces a result")
+        case _:
+            draft.report(event, "act")
+
+
+def _in_words(step: Step) -> str:
+    return f"{step.kind} {step.position or ''}".strip()
+
+
+def _revealed(draft: Draft, event: dict[str, Any]) -> None:
+    round_ = draft.state.round
+    card, position = event["card"], f"{_WIRE_TARGETS.get(event['target'], event['target'])}/{event['index'] - 1}"
+    there = round_.at(position) if round_ is not None and draft.state.round_open else None
+    if there is None or card == HIDDEN:
+        draft.report(event)
+        if draft.state.round_open:
+            draft.incident("M-30", expected="the reveal of a card dealt", actual=f"a reveal at {position}", cards=())
+        return
+    if there == card:
+        draft.report(event)
+        return
+    if there != HIDDEN:
+        draft.report(event)
+        draft.incident("M-03", expected=f"the card dealt at {position}", actual="another card", position=position)
+        return
+    step = draft.next_step()
+    if step.kind != "reveal" and "reveal" not in step.others:
+        draft.report(event)
+        draft.incident("M-18", expected=_in_words(step), actual="faces are turned")
+        return
+    copies = draft.state.shoe.seen.get(card, 0) if draft.state.shoe is not None else 0
+    if copies >= DECKS:
+        draft.report(event)
+        draft.incident("M-26", expected=f"at most {DECKS} copies of a card", actual=f"copy {copies + 1} of {card}")
+        return
+    draft.emit(f.CardRevealed(position=position, card=card))
+
+
+def _unread(draft: Draft, raw: str) -> None:
+    """A card left the shoe and nobody knows which (M-01)."""
+    state = draft.state
+    if state.phase in ("closed", "shoe_change", "voided"):
+        return
+    step = draft.next_step()
+    if step.kind != "draw":
+        extra_card(draft, HIDDEN)
+        return
+    draft.incident(
+        "M-01",
+        expected=f"a card for {step.position}",
+        actual=f"the reader answered {raw!r}",
+        position=step.position,
+        secret=step.hidden,
+    )
+
+
+def _cut_card(draft: Draft) -> None:
+    """A-01, M-21: put aside, never dealt; in its turn it only marks the last round."""
+    state, step = draft.state, draft.next_step()
+    shoe = state.shoe
+    told_again = shoe is not None and shoe.cut_out and draft.setting.traits.positions
+    if shoe is None or told_again or state.phase in ("closed", "shoe_change"):
+        draft.report(e.CutCard())
+        return
+    in_turn = step.kind == "draw" and state.phase in ("dealing", "deciding", "dealer_drawing") and not shoe.cut_out
+    if not shoe.cut_out:
+        draft.emit(f.CutCardDrawn(last_round=_last_round(draft)))
+    if not in_turn or state.holds:
+        draft.incident(
+            "M-21",
+            expected="the cut card in place of a card that is due",
+            actual=f"the cut card while the step is {step.kind} in phase {state.phase}",
+        )
+
+
+def _last_round(draft: Draft) -> int:
+    state = draft.state
+    assert state.shoe is not None
+    number = state.shoe.rounds
+    if state.phase == "betting":
+        return number  # it came before the first card of this round
+    if not state.round_open:
+        return number + 1
+    if draft.setting.rules.last_round_policy == "current":
+        return number
+    cards = state.round.cards if state.round is not None else []
+    return number + 1 if cards else number
+
+
+def _out_of_game(draft: Draft, card: str) -> None:
+    state = draft.state
+    if state.phase in ("closed", "shoe_change", "voided"):
+        draft.emit(f.ReadOutOfGame(card=card))
+        return
+    draft.incident(
+        "M-08", expected="no card beyond those due", actual="the shoe reports a card outside the game", cards=(card,)
+    )
+
+
+def _order_in_doubt(draft: Draft, what: str) -> None:
+    """Cards may be missing from what was heard (M-30); between rounds there is nothing to doubt."""
+    state = draft.state
+    if not state.cards_out or "restart" in state.holds or any(i.cause == "M-30" for i in state.incidents.values()):
+        return
+    draft.incident("M-30", expected="an unbroken line of telegrams", actual=what)
+
+
+def _shoe_error(draft: Draft, code: int) -> None:
+    state = draft.state
+    if code in UNREAD_ERRORS:
+        _unread(draft, f"shoe error {code}")
+    elif code in PUSHED_BACK_ERRORS and state.cards_out:
+        draft.incident("M-20", expected="cards leave the shoe", actual=f"shoe error {code}: pushed back")
+    elif "device" not in state.holds and state.phase not in ("closed", "shoe_change"):
+        draft.emit(f.Paused(hold="device", reason=f"shoe error {code}", by="policy:device"))
+
+
+def _port_restored(draft: Draft) -> None:
+    state = draft.state
+    if "shoe" not in state.devices_lost:
+        return
+    draft.emit(f.DeviceRestored(device="shoe"))
+    _order_in_doubt(draft, "the line to the shoe was lost")
+
+

@@ -1,0 +1,170 @@
+"""What a table knows: phase, shoe, round, holds, incidents. Mutable only inside a draft."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from controller.cards import HIDDEN, SHOE_SIZE
+from controller.rules.round import Demand, Round
+from controller.rules.steps import Step
+from controller.table.incidents import Incident
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What the configured shoe can tell, from its driver.
+
+    ``positions``: it says where a card belongs. ``results``: it announces the result. ``standby``: it reports when
+    its hand is closed.
+    """
+
+    positions: bool = False
+    results: bool = False
+    standby: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A named reason why the table must not move."""
+
+    name: str
+    reason: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A card that was never shown: opened when the shoe has ended."""
+
+    round: str
+    position: str
+    card: str
+    key: str
+    commitment: str
+
+
+@dataclass(slots=True)
+class Shoe:
+    """The ledger of one shoe: what has left it."""
+
+    id: str
+    out: int = 0
+    seen: dict[str, int] = field(default_factory=dict)
+    burn_of: int | None = None
+    burned: int = 0
+    burn_cards: list[str] = field(default_factory=list)
+    indicator_shown: bool = False
+    rounds: int = 0
+    cut_out: bool = False
+    last_round: int | None = None
+    void: bool = False
+    sealed: list[Sealed] = field(default_factory=list)
+
+    def copy(self) -> Shoe:
+        """A draft that shares only immutable parts."""
+        return replace(self, seen=dict(self.seen), sealed=list(self.sealed), burn_cards=list(self.burn_cards))
+
+    def count(self, card: str) -> None:
+        """A card has left the shoe; ``HIDDEN`` counts without a face until ``identify``."""
+        self.out += 1
+        if card != HIDDEN:
+            self.identify(card)
+
+    def identify(self, card: str) -> None:
+        """The face of a card that has left the shoe is known."""
+        self.seen[card] = self.seen.get(card, 0) + 1
+
+    @property
+    def left(self) -> int:
+        """Cards that must still be in the shoe."""
+        return SHOE_SIZE - self.out
+
+
+@dataclass(frozen=True, slots=True)
+class Rescan:
+    """Cards going past the reader again: ``expected`` as recorded, ``total`` lying on the felt."""
+
+    hold: str
+    expected: tuple[str, ...]
+    total: int
+    done: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A card that has left the shoe and waits for its place: ``held`` during a hold, ``found`` on the felt by a
+    rescan, ``kept`` by a supervisor as the next card."""
+
+    card: str
+    origin: Literal["held", "found", "kept"]
+
+
+#: Phases in which a round is in progress: its bets are at stake.
+ROUND_PHASES = frozenset({"betting", "dealing", "insurance", "deciding", "dealer_drawing"})
+#: Phases in which cards of the round leave the shoe.
+DEAL_PHASES = ROUND_PHASES - {"betting"}
+
+
+@dataclass(slots=True)
+class TableState:
+    """The fold of all facts. ``step_due`` and ``void_due`` are monotonic ms and not part of the fold."""
+
+    phase: str = "closed"
+    epoch: int = 0
+    n: int = 0
+    seq: int = 0
+    supervised_seq: int = 0
+    shoe: Shoe | None = None
+    shoe_ids: frozenset[str] = frozenset()
+    round: Round | None = None
+    holds: dict[str, Hold] = field(default_factory=dict)
+    incidents: dict[int, Incident] = field(default_factory=dict)
+    incident_count: int = 0
+    devices_lost: frozenset[str] = frozenset()
+    step: Step = field(default_factory=lambda: Step("start_shift"))
+    step_ms: int | None = None
+    kept: tuple[Step, int] | None = None
+    pending: tuple[Pending, ...] = ()
+    deferred: tuple[dict[str, Any], ...] = ()
+    rescan: Rescan | None = None
+    standby: bool = True
+    step_due: int | None = field(default=None, compare=False)
+    void_due: int | None = field(default=None, compare=False)
+
+    def copy(self) -> TableState:
+        """A draft: mutable parts are copied, immutable ones shared."""
+        return replace(
+            self,
+            shoe=self.shoe.copy() if self.shoe else None,
+            round=self.round.copy() if self.round else None,
+            holds=dict(self.holds),
+            incidents=dict(self.incidents),
+        )
+
+    @property
+    def round_open(self) -> bool:
+        """Bets are at stake."""
+        return self.phase in ROUND_PHASES
+
+    @property
+    def cards_out(self) -> bool:
+        """Cards of a burn or a round are on the felt, so their order can be in doubt."""
+        if self.phase == "burning":
+            return self.shoe is not None and bool(self.shoe.burn_cards)
+        return self.round is not None and self.phase in DEAL_PHASES
+
+    @property
+    def on_felt(self) -> tuple[str, ...]:
+        """The recorded cards of the burn or round in progress, in physical order."""
+        if self.phase == "burning" and self.shoe is not None:
+            return tuple(self.shoe.burn_cards)
+        if self.round is not None and self.phase in DEAL_PHASES:
+            return tuple(c.card for c in self.round.cards)
+        return ()
+
+    def demand_with(self, key: str) -> Demand | None:
+        """The demand of this round that was made under ``key``."""
+        if self.round is None:
+            return None
+        return next((d for d in self.round.demands.values() if d.key == key), None)

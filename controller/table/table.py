@@ -1,0 +1,137 @@
+"""The table: one way in (``decide``), one way out (facts or a refusal)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from controller import facts as f
+from controller.rules import PROCEDURES
+from controller.table.advance import advance
+from controller.table.draft import Draft, Setting
+from controller.table.fold import Fold, replay_error
+from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
+from controller.table.orders import order, void
+from controller.table.reads import shoe_event
+from controller.table.refusal import Refusal
+from controller.table.state import TableState
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What ``decide`` found: the draft with its facts, or a refusal and nothing else."""
+
+    state: TableState
+    records: tuple[f.Record, ...]
+    refusal: Refusal | None = None
+
+
+class JournalFault(Exception):
+    """A journal that the rules of this table do not allow; the start stops (design page 3)."""
+
+
+class Table:
+    """Pure: no I/O, no clock. Times are monotonic milliseconds and come with the input."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.state = TableState()
+        self._fold = Fold()
+        self._busy = False
+
+    def replay(self, facts: Iterable[f.Fact], now: int = 0) -> None:
+        """Fold a journal. Raises ``JournalFault`` at the first fact that is not possible."""
+        for fact in facts:
+            try:
+                self._fold.apply(self.state, fact, now)
+            except Refusal as refusal:
+                raise JournalFault(replay_error(fact, self.state.n + 1, refusal)) from refusal
+        self.state.step_due = self.state.void_due = None
+
+    def decide(self, what: Input, now: int, entropy: bytes) -> Outcome:
+        """Decide one input at ``now`` on a draft. The state is untouched until ``accept``."""
+        assert not self._busy, "decide is not re-entrant"
+        self._busy = True
+        try:
+            draft = Draft(self.setting, self.state, self._fold, now, entropy)
+            _take(draft, what)
+            advance(draft, announce=isinstance(what, Start))
+            _watch(draft, now)
+            return Outcome(draft.state, tuple(draft.records))
+        except Refusal as refusal:
+            return Outcome(self.state, (), refusal)
+        finally:
+            self._busy = False
+
+    def accept(self, outcome: Outcome) -> None:
+        """Make the draft the state, once its facts are durable."""
+        self.state = outcome.state
+
+    def deadline(self) -> tuple[Literal["step", "void"], int] | None:
+        """The next deadline and its monotonic ms; None if nothing is timed."""
+        state = self.state
+        found: list[tuple[int, Literal["step", "void"]]] = []
+        if state.step_due is not None and not state.holds:
+            found.append((state.step_due, "step"))
+        if state.void_due is not None:
+            found.append((state.void_due, "void"))
+        if not found:
+            return None
+        due, name = min(found)
+        return name, due
+
+
+def _take(draft: Draft, what: Input) -> None:
+    match what:
+        case ShoeInput(event):
+            shoe_event(draft, event)
+        case CommandInput(command, date):
+            order(draft, command, date)
+        case DeadlineInput("step"):
+            _step_deadline(draft)
+        case DeadlineInput():
+            void(draft, "not resolved in time", "policy:auto_void", shoe=False)
+        case Start():
+            _start(draft, what)
+
+
+def _start(draft: Draft, start: Start) -> None:
+    state = draft.state
+    draft.emit(
+        f.TableStarted(
+            epoch=state.epoch + 1, program=start.program, config_digest=start.config_digest, config=start.config
+        )
+    )
+    draft.emit(f.DeviceLost(device="shoe", reason="not connected yet"))
+    if state.phase != "closed" and "restart" not in state.holds:
+        draft.emit(
+            f.Paused(hold="restart", reason="cards may have been drawn while the table was down", by="policy:restart")
+        )
+
+
+def _step_deadline(draft: Draft) -> None:
+    state = draft.state
+    match state.step.kind:
+        case "close_bets":
+            draft.emit(f.BettingClosed(by="policy:deadline"))
+        case "insurance":
+            draft.emit(f.InsuranceClosed(by="policy:deadline"))
+        case "peek":
+            assert state.round is not None
+            draft.emit(f.DealerPeeked(blackjack=PROCEDURES["boundless"].peek(state.round)))
+        case "decide":
+            what = f"no demand for {state.step.line} at {state.step.prefix_len} cards in time"
+            draft.emit(f.DeviceLost(device="game_server", reason=what))
+        case "standby":
+            draft.incident("M-24", expected="the shoe's stand-by", actual="none came in time")
+
+
+def _watch(draft: Draft, now: int) -> None:
+    """An incident or a lost device voids the round when nobody resolves it in time (ERR-03)."""
+    state, limit = draft.state, draft.setting.rules.auto_void_after_s
+    troubled = any(h.name in ("incident", "device") for h in state.holds.values())
+    if not (troubled and state.round_open and limit > 0):
+        state.void_due = None
+    elif state.void_due is None:
+        state.void_due = now + round(limit * 1000)

@@ -1,0 +1,172 @@
+"""What a shoe driver says happened, in physical order.
+
+Every driver reports in these types and no others. A face is a card (``"TD"``) or ``controller.cards.HIDDEN``;
+no driver turns bytes it cannot read into a card: that is ``NoRead`` or ``UnknownCode``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+TargetName = Literal["player", "banker", "burn", "first", "burn_left"]
+Winner = Literal["player", "banker", "tie", "forced", "banker_six"]
+
+
+class Event(msgspec.Struct, frozen=True, tag_field="event", omit_defaults=True):
+    """Base of all shoe events; ``msgspec.json.encode`` gives the form that ``dealerd decode`` prints."""
+
+
+class Target(msgspec.Struct, frozen=True):
+    """Where the shoe itself says a card belongs. ``index`` is as on the wire (1-based for player and banker)."""
+
+    target: TargetName
+    index: int
+
+
+class CardDrawn(Event, frozen=True, tag="card_drawn"):
+    """A card left the shoe. ``target`` is set by shoes that know the game (Angel Eye), else None."""
+
+    card: str
+    target: TargetName | None = None
+    index: int | None = None
+
+
+class CardRevealed(Event, frozen=True, tag="card_revealed"):
+    """The face of a card drawn hidden before."""
+
+    card: str
+    target: TargetName
+    index: int
+
+
+class CardReused(Event, frozen=True, tag="card_reused"):
+    """An over-drawn card is the first card of this hand."""
+
+    card: str
+    target: TargetName
+    index: int
+
+
+class OutOfGame(Event, frozen=True, tag="out_of_game"):
+    """A card left the shoe outside the game the shoe knows."""
+
+    card: str
+    target: TargetName
+    index: int
+
+
+class OverdrawnDiscarded(Event, frozen=True, tag="overdrawn_discarded"):
+    """An over-drawn card was put away; its face."""
+
+    card: str
+    target: TargetName
+    index: int
+
+
+class NoRead(Event, frozen=True, tag="no_read"):
+    """A card left the shoe and the reader said it could not read it (``NR``, ``ERROR``, ``NOREAD`` …)."""
+
+    raw: str
+
+
+class UnknownCode(Event, frozen=True, tag="unknown_code"):
+    """Something was read that is no card and no known message; ``raw`` as received, non-ASCII escaped."""
+
+    raw: str
+
+
+class Repeated(Event, frozen=True, tag="repeated"):
+    """The identical reading again within the device's repeat window: the same card, not a second one."""
+
+    card: str
+
+
+class CutCard(Event, frozen=True, tag="cut_card"):
+    """The cut card left the shoe."""
+
+
+class Started(Event, frozen=True, tag="started"):
+    """The shoe booted: cards drawn just before may be missing from its telegrams."""
+
+
+class StandBy(Event, frozen=True, tag="standby"):
+    """The shoe closed its hand."""
+
+
+class RoundResult(Event, frozen=True, tag="round_result"):
+    """The result as the shoe computed it."""
+
+    winner: Winner
+    player_pair: bool
+    banker_pair: bool
+
+
+class ErrorRaised(Event, frozen=True, tag="error_raised"):
+    """The shoe reports an error (Angel Eye codes, hardware page 1.1)."""
+
+    code: int
+    error_mode: bool
+
+
+class ErrorCleared(Event, frozen=True, tag="error_cleared"):
+    """The shoe reports an error as cancelled."""
+
+    code: int
+    error_mode: bool
+
+
+class Lock(Event, frozen=True, tag="lock"):
+    """The shoe's exit lock changed."""
+
+    locked: bool
+
+
+class Preset(Event, frozen=True, tag="preset"):
+    """A setting of the shoe changed."""
+
+    address: str
+    value: str
+
+
+class Gap(Event, frozen=True, tag="gap"):
+    """At least one telegram is missing, or its bytes arrived damaged; order is not proven from here on."""
+
+    after_seq: str
+    seq: str
+
+
+class PortLost(Event, frozen=True, tag="port_lost"):
+    """The line to the device is gone. Sent once; cards drawn from now on are not heard."""
+
+    reason: str
+
+
+class PortRestored(Event, frozen=True, tag="port_restored"):
+    """The line to the device is back (sent at the first open, too)."""
+
+    port: str
+
+
+ShoeEvent = (
+    CardDrawn
+    | CardRevealed
+    | CardReused
+    | OutOfGame
+    | OverdrawnDiscarded
+    | NoRead
+    | UnknownCode
+    | Repeated
+    | CutCard
+    | Started
+    | StandBy
+    | RoundResult
+    | ErrorRaised
+    | ErrorCleared
+    | Lock
+    | Preset
+    | Gap
+    | PortLost
+    | PortRestored
+)

@@ -1,0 +1,154 @@
+"""A table on a bench: inputs with virtual time and fixed entropy, the fold checked after every one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller import facts as f
+from controller.commands import Envelope, authorise
+from controller.rules.options import GameOptions
+from controller.table.draft import Setting
+from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
+from controller.table.refusal import Refusal
+from controller.table.state import Traits
+from controller.table.table import Outcome, Table
+from drivers import events as e
+
+WHO = {"supervisor": "supervisor", "game_server": "game_server", "dealer": "dealer"}
+SENDER = {
+    "open_bets": "game_server", "close_bets": "game_server", "close_decisions": "game_server",
+    "branch_demand": "game_server", "load_shoe": "dealer", "pause": "supervisor",
+}  # fmt: skip
+
+
+class Bench:
+    """Drives one table and keeps every record."""
+
+    def __init__(self, game: str = "boundless", *, traits: Traits | None = None, **rules: Any) -> None:
+        options = GameOptions(game=game, **{"peek_delay_s": 0.0} | rules)  # type: ignore[arg-type]
+        assert options.problems() == []
+        self.setting = Setting("t-1", options, traits or Traits())
+        self.table = Table(self.setting)
+        self.records: list[f.Record] = []
+        self.now = 1000
+        self._inputs = 0
+        self._ids = 0
+        self.start()
+
+    @property
+    def state(self) -> Any:
+        return self.table.state
+
+    @property
+    def step(self) -> str:
+        """The published step in one word and place."""
+        step = self.state.step
+        place = step.position or (f"{step.line}@{step.prefix_len}" if step.line else "")
+        return f"{step.kind} {place}".strip()
+
+    def put(self, what: Input) -> Outcome:
+        self._inputs += 1
+        before = msgspec.to_builtins([r for r in self.records])
+        outcome = self.table.decide(what, self.now, self._inputs.to_bytes(32, "big"))
+        self.table.accept(outcome)
+        self.records += outcome.records
+        assert msgspec.to_builtins(self.records[: len(before)]) == before
+        self.check_fold()
+        return outcome
+
+    def check_fold(self) -> None:
+        """fold(facts) equals the draft, through the journal's own encoding."""
+        again = Table(self.setting)
+        again.replay(f.decode_fact(f.encode_fact(r.fact)) for r in self.records)
+        assert again.state == self.state
+
+    def start(self) -> None:
+        self.put(Start("test", "digest", "{}"))
+        self.put(ShoeInput(e.PortRestored("pty")))
+
+    def restart(self) -> None:
+        """The process died and came back on its journal."""
+        table = Table(self.setting)
+        table.replay(r.fact for r in self.records)
+        self.table = table
+        self.start()
+
+    def shoe(self, *events: e.Event) -> list[f.Fact]:
+        found: list[f.Fact] = []
+        for event in events:
+            found += [r.fact for r in self.put(ShoeInput(event)).records]
+        return found
+
+    def cards(self, text: str) -> list[f.Fact]:
+        return self.shoe(*(e.CardDrawn(card) for card in text.split()))
+
+    def order(self, name: str, *, role: str | None = None, seen: int | None = -1, **args: Any) -> Outcome:
+        self._ids += 1
+        role = role or SENDER.get(name, "supervisor")
+        seen_seq = self.state.seq if seen == -1 else seen
+        envelope = Envelope(id=f"test-{self._ids:06d}", command=name, args=args, seen_seq=seen_seq)
+        command = authorise(envelope, role=role, person="pat")
+        return self.put(CommandInput(command, "20261129"))
+
+    def ok(self, name: str, **args: Any) -> list[f.Fact]:
+        outcome = self.order(name, **args)
+        assert outcome.refusal is None, outcome.refusal
+        return [r.fact for r in outcome.records]
+
+    def refused(self, name: str, **args: Any) -> Refusal:
+        before = self.state
+        outcome = self.order(name, **args)
+        assert outcome.refusal is not None, f"{name} was accepted: {outcome.records}"
+        assert outcome.records == ()
+        assert self.state == before
+        return outcome.refusal
+
+    def demand(self, line: str, n: int, draw: bool, *, split: bool = False) -> list[f.Fact]:
+        key = f"{line}:{n}"
+        return self.ok(
+            "branch_demand", round=self.state.round.id, line=line, prefix_len=n, draw=draw, split=split, key=key
+        )
+
+    def wait(self) -> Outcome:
+        """Let the next deadline pass."""
+        found = self.table.deadline()
+        assert found is not None, "nothing is timed"
+        self.now = max(self.now, found[1])
+        return self.put(DeadlineInput(found[0]))
+
+    def resolve(self, resolution: str, **args: Any) -> list[f.Fact]:
+        number = max(self.state.incidents)
+        return self.ok("resolve", incident=number, resolution=resolution, reason="seen", **args)
+
+    def open_round(self, *, burn: str = "AS 2H") -> Bench:
+        """From a closed table to the first card of a round; an ace burns one card."""
+        if self.state.phase == "closed":
+            self.ok("start_shift")
+        if self.state.phase == "shoe_change":
+            self.ok("load_shoe")
+            if self.setting.rules.burn == "by_first_card":
+                self.cards(burn)
+        self.ok("open_bets")
+        self.ok("close_bets")
+        return self
+
+    def types(self, facts: Iterable[f.Fact] | None = None) -> list[str]:
+        return [fact.type for fact in (facts if facts is not None else [r.fact for r in self.records])]
+
+    @property
+    def incident(self) -> str:
+        """Public code of the newest open incident."""
+        return str(self.state.incidents[max(self.state.incidents)].code)
+
+    def last(self, kind: type[f.Fact]) -> Any:
+        return next(r.fact for r in reversed(self.records) if isinstance(r.fact, kind))
+
+
+@pytest.fixture
+def bench() -> type[Bench]:
+    """The class itself: tests choose game and rules."""
+    return Bench
