@@ -1,0 +1,51 @@
+"""The hash chain: SHA-256 over a fact, its frames and everything before it. Pure.
+
+The chain has no key. It shows any change made without recomputing it; against someone who can rewrite the whole
+file, keep an ``(n, hash)`` pair elsewhere and give it to ``verify``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Sequence
+from typing import Final
+
+from controller.journal.records import FactRow, Frame
+
+_MAGIC: Final = b"dealerd journal 1\n"
+_NUMBERS: Final = struct.Struct(">qqq")
+_FRAME: Final = struct.Struct(">q32s")
+_LENGTH: Final = struct.Struct(">I")
+# No text is this long, so an absent text cannot be confused with an empty one.
+_ABSENT: Final = b"\xff\xff\xff\xff"
+
+
+def genesis(feed: str, table: str) -> bytes:
+    """The hash that the first fact of this feed and table follows: a journal cannot pass for another's."""
+    return hashlib.sha256(bytes(32) + _MAGIC + _text(feed) + _text(table)).digest()
+
+
+def link(previous: bytes, fact: FactRow, frames: Sequence[Frame]) -> bytes:
+    """The hash of ``fact`` with its ``frames`` after ``previous``.
+
+    Every field is length-prefixed or of fixed size, so no two different inputs are the same bytes. Raises
+    ``struct.error``, ``TypeError``, ``AttributeError`` or ``UnicodeError`` if a field is not storable.
+    """
+    parts = [
+        previous,
+        _NUMBERS.pack(fact.n, fact.epoch, fact.at_ms),
+        _text(fact.type),
+        _ABSENT if fact.shoe is None else _text(fact.shoe),
+        _ABSENT if fact.round is None else _text(fact.round),
+        _LENGTH.pack(len(fact.body)),
+        fact.body,
+        _LENGTH.pack(len(frames)),
+    ]
+    parts += [_FRAME.pack(frame.seq, hashlib.sha256(frame.frame).digest()) for frame in frames]
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def _text(text: str) -> bytes:
+    encoded = text.encode()
+    return _LENGTH.pack(len(encoded)) + encoded

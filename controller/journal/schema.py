@@ -1,0 +1,56 @@
+"""The journal file's tables, and how a file is recognised as a journal."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from controller.journal.database import Batch, Database
+from controller.journal.errors import JournalDamaged, JournalError
+
+APPLICATION_ID: Final = 0x6465616C  # "deal", in the SQLite header
+SCHEMA: Final = 1
+
+_TABLES: Final = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE facts (n INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, at_ms INTEGER NOT NULL, type TEXT NOT NULL,"
+    " shoe TEXT, round TEXT, body BLOB NOT NULL, hash BLOB NOT NULL) STRICT",
+    "CREATE TABLE outbox (seq INTEGER PRIMARY KEY, n INTEGER NOT NULL, frame BLOB NOT NULL) STRICT",
+    "CREATE TABLE commands (id TEXT PRIMARY KEY, digest BLOB NOT NULL, reply BLOB NOT NULL, at_ms INTEGER NOT NULL)"
+    " STRICT, WITHOUT ROWID",
+    "CREATE INDEX commands_at ON commands (at_ms)",
+)
+
+INSERT_FACT: Final = "INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+INSERT_FRAME: Final = "INSERT INTO outbox VALUES (?, ?, ?)"
+INSERT_COMMAND: Final = "INSERT INTO commands VALUES (?, ?, ?, ?)"
+UPDATE_SENT: Final = "UPDATE meta SET value = ? WHERE key = 'sent_seq'"
+
+FACT_COLUMNS: Final = "n, epoch, at_ms, type, shoe, round, body"
+
+
+def create(database: Database, *, feed: str, table: str, now_ms: int) -> None:
+    """Make the tables in one transaction. ``now_ms`` is UTC in milliseconds."""
+    meta = {"schema": SCHEMA, "feed": feed, "table": table, "created_ms": now_ms, "sent_seq": 0}
+    batches: list[Batch] = [(sql, [()]) for sql in _TABLES]
+    batches.append((f"PRAGMA application_id = {APPLICATION_ID}", [()]))
+    batches.append(("INSERT INTO meta VALUES (?, ?)", list(meta.items())))
+    database.write(batches)
+
+
+def read_meta(database: Database, path: str) -> dict[str, Any]:
+    """The journal's head: ``schema feed table created_ms sent_seq``.
+
+    Raises ``JournalDamaged`` if the file is no journal, ``JournalError`` if another version wrote it.
+    """
+    if database.rows("PRAGMA application_id")[0][0] != APPLICATION_ID:
+        raise JournalDamaged(f"{path} is not a dealerd journal")
+    meta: dict[str, Any] = dict(database.rows("SELECT key, value FROM meta"))
+    if meta.get("schema") != SCHEMA:
+        found = meta.get("schema")
+        raise JournalError(
+            f"journal {path}: its format is {found!r}, this dealerd reads {SCHEMA}; install the one that wrote it"
+        )
+    kinds = {"feed": str, "table": str, "created_ms": int, "sent_seq": int}
+    if not all(isinstance(meta.get(key), kind) for key, kind in kinds.items()):
+        raise JournalDamaged(f"journal {path}: its head is incomplete; restore a backup")
+    return meta
