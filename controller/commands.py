@@ -179,6 +179,4 @@ def authorise(envelope: Envelope, *, role: str, person: str) -> Command:
     reason = getattr(args, "reason", None)
     if reason is not None and not 1 <= len(reason.strip()) <= REASON_MAX:
         raise Refusal("bad_args", f"{name}: a reason of 1 to {REASON_MAX} characters is needed")
-    return Command(
-        id=envelope.id, name=name, args=args, seen_seq=envelope.seen_seq, role=role, person=person
-    )
+    return Command(id=envelope.id, name=name, args=args, seen_seq=envelope.seen_seq, role=role, person=person)

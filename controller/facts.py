@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
+from controller.cards import HIDDEN
+
 Json = dict[str, Any]
 
 
@@ -31,6 +33,18 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_def
         for name in self.SECRET:
             data.pop(name, None)
         return data
+
+    def masked_data(self) -> Json:
+        """What a reader of the journal sees: a fact that was never public keeps its cards to itself."""
+        data = self.public_data()
+        return data if self.PUBLIC else _without_cards(data)
+
+
+def _without_cards(data: Json) -> Json:
+    return {
+        key: HIDDEN if key == "card" else _without_cards(value) if isinstance(value, dict) else value
+        for key, value in data.items()
+    }
 
 
 # --- the process and its devices -------------------------------------------------------------------------------
@@ -175,6 +189,7 @@ class StepOpened(Fact, frozen=True, kw_only=True, tag="step_opened"):
     prefix_len: int | None = None
     options: tuple[str, ...] = ()
     left: int | None = None
+    again: bool = False
     until_ms: int | None = None
     kept_ms: int | None = None
 

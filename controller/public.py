@@ -1,4 +1,4 @@
-"""What every subscriber may know: the fold of published frames. Server snapshot and client state are this one fold."""
+"""What every subscriber may know: the fold of published frames, the same for snapshot and client."""
 
 from __future__ import annotations
 

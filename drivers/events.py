@@ -18,15 +18,10 @@ class Event(msgspec.Struct, frozen=True, tag_field="event", omit_defaults=True):
     """Base of all shoe events; ``msgspec.json.encode`` gives the form that ``dealerd decode`` prints."""
 
 
-class Target(msgspec.Struct, frozen=True):
-    """Where the shoe itself says a card belongs. ``index`` is as on the wire (1-based for player and banker)."""
-
-    target: TargetName
-    index: int
-
-
 class CardDrawn(Event, frozen=True, tag="card_drawn"):
-    """A card left the shoe. ``target`` is set by shoes that know the game (Angel Eye), else None."""
+    """A card left the shoe. ``target`` is set by shoes that know the game (Angel Eye), else None.
+
+    Here and below ``index`` is as on the wire: 1-based for player and banker."""
 
     card: str
     target: TargetName | None = None

@@ -31,7 +31,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     ``position`` is the place of one card. ``others`` are further places the next card may rightly take, where the
     faces that would decide are not known yet (baccarat dealt face down); ``"reveal"`` among them means that the
     hands may be complete. ``options`` are the decisions open to players. ``left`` counts cards still to burn or
-    read again, this one included.
+    read again, this one included. ``again``: the card lies there already, unread: pass it by the reader once more.
     """
 
     kind: StepKind
@@ -42,6 +42,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     prefix_len: int | None = None
     options: tuple[str, ...] = ()
     left: int | None = None
+    again: bool = False
 
     def takes(self, position: str) -> bool:
         """A card may now be dealt to ``position``."""

@@ -97,11 +97,7 @@ def _finish(draft: Draft) -> None:
     round_ = draft.state.round
     assert round_ is not None
     if draft.setting.rules.game == "baccarat":
-        fault = baccarat.tableau_fault(round_)
         result = baccarat.result(round_)
-        if fault is not None:
-            draft.incident(fault[0], expected=fault[1], actual=fault[2])
-            return
         if round_.shoe_result is not None and not _agrees(round_.shoe_result, result["outcomes"]):
             draft.incident("M-03", expected=_words(result["outcomes"]), actual=_words(round_.shoe_result))
             return
@@ -168,6 +164,7 @@ def _publish(draft: Draft, step: Step, announce: bool) -> None:
             prefix_len=step.prefix_len,
             options=step.options,
             left=step.left,
+            again=step.again,
             until_ms=until,
             kept_ms=kept,
         )
@@ -196,5 +193,3 @@ def _time_for(draft: Draft, step: Step) -> int | None:
 
 def _ms(seconds: float) -> int:
     return round(seconds * 1000)
-
-

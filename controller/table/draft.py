@@ -56,7 +56,7 @@ class Draft:
             case "shoe_change":
                 return Step("load_shoe")
             case "burning":
-                return self._burn_step()
+                return self._again(self._burn_step())
             case "betting":
                 return Step("close_bets")
             case "voided":
@@ -65,10 +65,13 @@ class Draft:
                 waits = traits.standby and not state.standby
                 return Step("standby") if waits else Step("open_bets")
         assert state.round is not None
-        step: Step = self.procedure.next_step(state.round, self.setting.rules)
+        step = self._again(self.procedure.next_step(state.round, self.setting.rules))
         if step.kind == "finish" and traits.results and state.round.shoe_result is None:
             return Step("shoe_result")
         return step
+
+    def _again(self, step: Step) -> Step:
+        return msgspec.structs.replace(step, again=True) if self.state.reread and step.kind == "draw" else step
 
     def _burn_step(self) -> Step:
         shoe, rules = self.state.shoe, self.setting.rules
@@ -95,9 +98,7 @@ class Draft:
         shown = HIDDEN if step.hidden else face
         key, commitment = self._commit(position, face) if step.hidden else ("", None)
         self.emit(
-            f.CardDealt(
-                position=position, card=shown, face=face, key=key, commitment=commitment, from_hold=pending
-            )
+            f.CardDealt(position=position, card=shown, face=face, key=key, commitment=commitment, from_hold=pending)
         )
 
     def _burn(self, step: Step, face: str, pending: bool) -> None:
@@ -109,9 +110,7 @@ class Draft:
         of = shoe.burn_of if shoe.burn_of is not None else self.burn_due
         key, commitment = self._commit(step.position or "", face)
         self.emit(
-            f.CardBurned(
-                done=shoe.burned + 1, of=of, card=face, key=key, commitment=commitment, from_hold=pending
-            )
+            f.CardBurned(done=shoe.burned + 1, of=of, card=face, key=key, commitment=commitment, from_hold=pending)
         )
 
     def _commit(self, position: str, face: str) -> tuple[str, str | None]:

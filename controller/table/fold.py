@@ -114,6 +114,7 @@ def _shoe_change(state: TableState, fact: f.ShoeChangeStarted, now: int) -> None
 def _count(state: TableState, card: str, *, pending: bool) -> None:
     """A card left the shoe now, or it did before and waited for its place."""
     assert state.shoe is not None
+    state.reread = False
     if pending:
         state.pending = state.pending[1:]
     else:
@@ -170,6 +171,7 @@ def _step_opened(state: TableState, fact: f.StepOpened, now: int) -> None:
         prefix_len=fact.prefix_len,
         options=fact.options,
         left=fact.left,
+        again=fact.again,
     )
     state.step_ms = fact.until_ms
     state.step_due = None if fact.until_ms is None else now + fact.until_ms
@@ -180,9 +182,7 @@ def _card_dealt(state: TableState, fact: f.CardDealt, now: int) -> None:  # noqa
     if fact.from_hold and state.shoe is not None and state.pending[0].card == HIDDEN != fact.face:
         state.shoe.identify(fact.face)
     _count(state, fact.face, pending=fact.from_hold)
-    state.round.place(
-        RoundCard(fact.position, fact.face, fact.card != HIDDEN, fact.commitment, fact.key or None)
-    )
+    state.round.place(RoundCard(fact.position, fact.face, fact.card != HIDDEN, fact.commitment, fact.key or None))
 
 
 def _card_revealed(state: TableState, fact: f.CardRevealed, now: int) -> None:  # noqa: ARG001
@@ -275,6 +275,7 @@ def _incident_resolved(state: TableState, fact: f.IncidentResolved, now: int) ->
     state.holds.pop(f"incident:{fact.incident}", None)
     if fact.resolution == "use_as_next" and incident.cards:
         state.pending = (*state.pending, *(Pending(card, "kept") for card in incident.cards))
+    state.reread = fact.resolution == "rescan" and incident.unread
     if incident.cause == "M-24":
         state.standby = True
     if state.rescan is not None and state.rescan.hold == f"incident:{fact.incident}":
@@ -287,6 +288,7 @@ def _round_voided(state: TableState, fact: f.RoundVoided, now: int) -> None:  # 
         state.holds.pop(f"incident:{number}", None)
     state.holds.pop("restart", None)
     state.rescan = None
+    state.reread = False
     state.pending = state.deferred = ()
     state.standby = True
     if state.shoe is not None:

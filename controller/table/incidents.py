@@ -76,6 +76,11 @@ class Incident(msgspec.Struct, frozen=True):
     position: str | None
     resolutions: tuple[str, ...]
 
+    @property
+    def unread(self) -> bool:
+        """The card lies at its place but was not accepted; reading it again may settle it."""
+        return self.cause.startswith("M-01") or self.code == "hidden"
+
 
 def legal(code: str, *, has_card: bool, round_open: bool, has_shoe: bool) -> tuple[str, ...]:
     """The resolutions a supervisor may choose from.

@@ -15,6 +15,7 @@ from controller.table.refusal import Refusal
 
 #: Holds that a supervisor lifts by `resume`; the others go with their cause.
 LIFTED_BY_RESUME = ("pause", "restart")
+_LIFTED_BY = {"incident": "resolve", "device": "the device to come back"}
 
 
 def order(draft: Draft, command: c.Command, date: str) -> None:
@@ -37,7 +38,8 @@ def _free(draft: Draft) -> None:
     holds = draft.state.holds
     if holds:
         named = "; ".join(f"{h.name} ({h.reason})" for h in holds.values())
-        raise Refusal("held", f"the table is held: {named}", expected="resume or resolve")
+        lifted = sorted({_LIFTED_BY.get(h.name, "resume") for h in holds.values()})
+        raise Refusal("held", f"the table is held: {named}", expected=", ".join(lifted))
 
 
 def _expect(draft: Draft, kind: str) -> None:
@@ -135,9 +137,7 @@ def _branch_demand(draft: Draft, command: c.Command, args: c.BranchDemand) -> No
     if args.split and "split" not in step.options:
         raise Refusal("not_allowed_now", f"{args.line} cannot be split here", expected=", ".join(step.options))
     draft.emit(
-        f.DecisionClosed(
-            line=args.line, prefix_len=args.prefix_len, draw=args.draw, split=args.split, key=args.key
-        )
+        f.DecisionClosed(line=args.line, prefix_len=args.prefix_len, draw=args.draw, split=args.split, key=args.key)
     )
     if args.split:
         draft.emit(f.HandSplit(lines=("split/0", "split/1")))
@@ -199,9 +199,7 @@ def _resolve(draft: Draft, command: c.Command, args: c.Resolve) -> None:
         _rescan(draft, command, f"incident:{args.incident}", args.cards, args.reason)
         return
     draft.emit(
-        f.IncidentResolved(
-            incident=args.incident, resolution=args.resolution, reason=args.reason, by=command.by
-        )
+        f.IncidentResolved(incident=args.incident, resolution=args.resolution, reason=args.reason, by=command.by)
     )
     if args.resolution in VOIDS:
         void(draft, args.reason, command.by, shoe=args.resolution == "void_round_and_shoe")

@@ -8,6 +8,7 @@ import msgspec
 
 from controller import facts as f
 from controller.cards import DECKS, HIDDEN
+from controller.rules import baccarat
 from controller.rules.steps import Step
 from controller.table.checks import card_fault, extra_card
 from controller.table.draft import Draft
@@ -234,6 +235,9 @@ def _revealed(draft: Draft, event: dict[str, Any]) -> None:
         draft.incident("M-26", expected=f"at most {DECKS} copies of a card", actual=f"copy {copies + 1} of {card}")
         return
     draft.emit(f.CardRevealed(position=position, card=card))
+    fault = baccarat.tableau_fault(round_) if round_ is not None and round_.faces_known else None
+    if fault is not None and fault[0] != "M-18":  # a card that is still due can be dealt now
+        draft.incident(fault[0], expected=fault[1], actual=fault[2])
 
 
 def _unread(draft: Draft, raw: str) -> None:
@@ -321,5 +325,3 @@ def _port_restored(draft: Draft) -> None:
         return
     draft.emit(f.DeviceRestored(device="shoe"))
     _order_in_doubt(draft, "the line to the shoe was lost")
-
-

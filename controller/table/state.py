@@ -128,6 +128,7 @@ class TableState:
     pending: tuple[Pending, ...] = ()
     deferred: tuple[dict[str, Any], ...] = ()
     rescan: Rescan | None = None
+    reread: bool = False
     standby: bool = True
     step_due: int | None = field(default=None, compare=False)
     void_due: int | None = field(default=None, compare=False)

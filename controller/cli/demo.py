@@ -1,0 +1,80 @@
+"""``dealerd demo``: a whole simulated studio table."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from controller.cli.errors import UsageError
+from controller.cli.watch import line
+
+_DESCRIPTION = """\
+A simulated card shoe on a real pseudo-terminal, the table service, and a virtual game server, dealer and supervisor,
+each a process of its own, play in front of you until Ctrl-C. Nothing needs to be installed or configured.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Register ``demo``."""
+    parser = subparsers.add_parser("demo", help="a whole simulated studio table", description=_DESCRIPTION)
+    parser.add_argument("--game", choices=("boundless", "baccarat"), default="boundless")
+    parser.add_argument("--seed", default="1", help="same seed, same cards and decisions (default 1)")
+    parser.add_argument("--rounds", type=int, metavar="N", help="end after N results")
+    parser.add_argument(
+        "--speed", type=float, default=1.0, metavar="X", help="X times human pace; 0: as fast as it goes"
+    )
+    parser.add_argument("--json", action="store_true", help="no view; a JSON summary is the last line")
+    parser.add_argument("--folder", type=Path, metavar="DIR", help="keep keys, journal and logs in DIR")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play, then check."""
+    from controller.simulation.demo import Play, check_journal, good
+    from controller.simulation.studio import Scene, Studio, StudioError
+
+    if args.rounds is not None and args.rounds < 1:
+        raise UsageError(f"--rounds {args.rounds}: at least 1")
+    if args.speed < 0:
+        raise UsageError(f"--speed {args.speed:g}: 0 or more")
+    if args.json and args.rounds is None:
+        raise UsageError("--json needs --rounds N: without a view only a demo that ends is of use")
+    protocol = {"baccarat": "angel"}.get(args.game, "line")
+    scene = Scene(game=args.game, protocol=protocol, seed=args.seed, speed=args.speed, rounds=args.rounds)
+    with tempfile.TemporaryDirectory(prefix="dealerd-demo-") as scratch:
+        folder = args.folder.absolute() if args.folder is not None else Path(scratch)
+        if (folder / "table.journal").exists():
+            raise UsageError(f"{folder}: holds the journal of an earlier demo; give another folder or remove it")
+        studio = Studio(folder, scene)
+        try:
+            with studio, studio.client() as client, _view(args.json) as show:
+                summary = Play(studio).watch(client, show)
+        except StudioError as error:
+            print(f"demo: {error}", file=sys.stderr)
+            return 1
+        check_journal(studio, summary)
+    print(json.dumps(summary))
+    return 0 if good(summary) else 1
+
+
+def _nothing(frame: dict[str, Any], state: Any) -> None:
+    """No view."""
+
+
+def _print(frame: dict[str, Any], state: Any) -> None:  # noqa: ARG001 - the form of a view
+    print(line(frame), flush=True)
+
+
+def _view(quiet: bool) -> Any:
+    if quiet:
+        return contextlib.nullcontext(_nothing)
+    if not sys.stdout.isatty():
+        return contextlib.nullcontext(_print)
+    from controller.cli.view import View
+
+    return View()

@@ -1,0 +1,90 @@
+"""``dealerd journal``: check and read a table's record."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from controller.facts import decode_fact
+from controller.journal.records import FactRow
+
+
+def add_parser(subparsers: Any) -> None:
+    """Register ``journal verify|show|export``."""
+    parser = subparsers.add_parser("journal", help="check and read a table's record")
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    check = actions.add_parser(
+        "verify",
+        help="walk the hash chain; exit status 1 at the first fault",
+        description="Check that no fact and no frame was changed, removed or added. Nothing is ever repaired. A tail "
+        "that was cut off leaves a sound chain: compare the last hash with one you kept, with --expect-last.",
+    )
+    check.add_argument("file", type=Path, metavar="FILE")
+    check.add_argument("--expect-last", metavar="N:HASH", help="number and hash of a fact that must be in the chain")
+    check.add_argument("--json", action="store_true")
+    check.set_defaults(run=_verify)
+    for name, text in (("show", "facts for a person"), ("export", "facts as JSON Lines or CSV")):
+        action = actions.add_parser(name, help=text + "; cards never revealed stay masked")
+        action.add_argument("file", type=Path, metavar="FILE")
+        action.add_argument("--round", metavar="ID")
+        action.add_argument("--shoe", metavar="ID")
+        action.add_argument("--type", action="append", metavar="TYPE", help="may be given several times")
+        action.set_defaults(run=_show)
+        if name == "export":
+            action.add_argument("--format", choices=("json", "csv"), default="json")
+            action.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+            action.set_defaults(run=_export)
+
+
+def masked(row: FactRow) -> dict[str, Any]:
+    """A fact's data without what was never revealed."""
+    return decode_fact(row.body).masked_data()
+
+
+def _verify(args: argparse.Namespace) -> int:
+    from controller.cli.errors import UsageError
+    from controller.journal.verify import verify
+
+    expect = None
+    if args.expect_last:
+        number, _, digest = args.expect_last.partition(":")
+        if not number.isdigit() or len(digest) != 64:
+            raise UsageError("--expect-last takes N:HASH, such as 1042:9f2c… (64 hex digits)")
+        expect = (int(number), digest)
+    report = verify(args.file, expect_last=expect)
+    found = {
+        "ok": report.ok, "fault": report.fault, "facts": report.facts, "frames": report.frames,
+        "last_n": report.last_n, "last_seq": report.last_seq, "last_hash": report.last_hash,
+        "table": report.table, "feed": report.feed,
+    }  # fmt: skip
+    if args.json:
+        print(json.dumps(found))
+    else:
+        for key, value in found.items():
+            print(f"{key:10} {value}")
+    return 0 if report.ok else 1
+
+
+def _show(args: argparse.Namespace) -> int:
+    from controller.journal.show import rows
+
+    for row in rows(args.file, round=args.round, shoe=args.shoe, types=args.type, mask=masked):
+        data = " ".join(f"{k}={json.dumps(v, separators=(',', ':'))}" for k, v in (row.get("data") or {}).items())
+        print(f"{row['n']:>7} {row['at']} {row['round'] or row['shoe'] or '-':<20} {row['type']:<20} {data}".rstrip())
+    return 0
+
+
+def _export(args: argparse.Namespace) -> int:
+    from controller.journal.show import export
+
+    options: dict[str, Any] = {"round": args.round, "shoe": args.shoe, "types": args.type, "mask": masked}
+    if args.out is None:
+        export(args.file, format=args.format, out=sys.stdout, **options)
+    else:
+        with args.out.open("w", encoding="utf-8", newline="") as out:
+            count = export(args.file, format=args.format, out=out, **options)
+        print(f"{count} facts written to {args.out}")
+    return 0

@@ -1,0 +1,54 @@
+"""``dealerd run``: the table service."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import logging.handlers
+import queue
+from pathlib import Path
+from typing import Any
+
+from controller.config import load
+
+
+def add_parser(subparsers: Any) -> None:
+    """Register ``run TABLE.toml [--check]``."""
+    parser = subparsers.add_parser(
+        "run",
+        help="run a table: what systemd starts",
+        description="Run the table of TABLE.toml until SIGTERM: hear its shoe, check every card, publish the feed.",
+    )
+    parser.add_argument("table", type=Path, metavar="TABLE.toml")
+    parser.add_argument(
+        "--check", action="store_true", help="only check the file; exit status 2 if it cannot be used"
+    )
+    parser.add_argument("--verbose", action="store_true", help="log every fact's type")
+    parser.add_argument("--ready-file", type=Path, metavar="FILE", help="make FILE once commands are answered")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check, or serve until stopped."""
+    loaded = load(args.table)
+    if args.check:
+        config = loaded.config
+        print(f"{args.table}: good; table {config.table.id}, {config.game.game}, shoe {config.shoe.protocol}")
+        print(f"configuration digest {loaded.digest}")
+        return 0
+    from controller.service.run import serve
+
+    # A blocked stderr must not stop dealing, so a thread of its own writes the log.
+    waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    root = logging.getLogger()
+    root.setLevel(logging.DEBUG if args.verbose else logging.INFO)
+    root.addHandler(logging.handlers.QueueHandler(waiting))
+    listener = logging.handlers.QueueListener(waiting, handler)
+    listener.start()
+    try:
+        serve(loaded, ready=args.ready_file)
+    finally:
+        listener.stop()
+    return 0

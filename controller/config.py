@@ -1,0 +1,148 @@
+"""The table file: one TOML file a table, unknown keys refused (design page 8)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from controller.rules.options import GameOptions
+from drivers.errors import SettingsError
+from drivers.settings import ShoeSettings
+
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
+_ENDPOINT = re.compile(r"tcp://.+:(\d+|\*)|ipc://.+")
+
+
+class ConfigError(Exception):
+    """The table file cannot be used: file, place, what is wrong, what is allowed."""
+
+
+class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[table]``: identity and outside contacts. Paths are relative to the file."""
+
+    id: str
+    journal: str
+    keys: str = "keys"
+    feed: str = "tcp://127.0.0.1:5701"
+    commands: str = "tcp://127.0.0.1:5702"
+
+
+class ValidationSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[validation]``: which sources must agree before a card counts."""
+
+    sources: Literal["shoe"] = "shoe"
+
+
+class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A whole table file."""
+
+    table: TableSection
+    game: GameOptions
+    shoe: ShoeSettings
+    validation: ValidationSection = ValidationSection()
+
+
+class Loaded(msgspec.Struct, frozen=True, kw_only=True):
+    """A table file with what follows from it. ``effective`` is canonical JSON, ``digest`` its SHA-256 in hex."""
+
+    config: TableConfig
+    path: Path
+    effective: str
+    digest: str
+
+    @property
+    def journal(self) -> Path:
+        """The journal file."""
+        return self._beside(self.config.table.journal)
+
+    @property
+    def keys(self) -> Path:
+        """The key folder."""
+        return self._beside(self.config.table.keys)
+
+    def endpoint(self, which: Literal["feed", "commands"]) -> str:
+        """A ZeroMQ endpoint; an ``ipc://`` path is made absolute."""
+        text: str = getattr(self.config.table, which)
+        if text.startswith("ipc://"):
+            return f"ipc://{self._beside(text.removeprefix('ipc://'))}"
+        return text
+
+    def _beside(self, name: str) -> Path:
+        return (self.path.parent / name).absolute()
+
+
+def load(path: Path) -> Loaded:
+    """Read and check a table file. Raises ``ConfigError``."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    try:
+        config = msgspec.toml.decode(raw, type=TableConfig)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from error
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{path}: {_explain(str(error))}") from error
+    except (UnicodeDecodeError, msgspec.DecodeError, SettingsError) as error:
+        raise ConfigError(f"{path}: {error}") from error
+    found = problems(config)
+    if found:
+        raise ConfigError("\n".join(f"{path}: {line}" for line in found))
+    effective = msgspec.json.encode(msgspec.to_builtins(config), order="sorted").decode()
+    digest = hashlib.sha256(effective.encode()).hexdigest()
+    return Loaded(config=config, path=path, effective=effective, digest=digest)
+
+
+def problems(config: TableConfig) -> list[str]:
+    """What is wrong with a well-formed file, one line each."""
+    from drivers.registry import shoe_class  # loads the driver's module only when a file is checked
+
+    found = [f"[game] {text}" for text in config.game.problems()]
+    if not _ID.fullmatch(config.table.id):
+        found.append(f"[table] id {config.table.id!r}: 1 to 32 of a-z, 0-9 and -, beginning with a letter or digit")
+    found += [
+        f"[table] {name} {text!r}: tcp://HOST:PORT or ipc://PATH"
+        for name, text in (("feed", config.table.feed), ("commands", config.table.commands))
+        if not _ENDPOINT.fullmatch(text)
+    ]
+    try:
+        capabilities = shoe_class(config.shoe.protocol).capabilities
+    except SettingsError as error:
+        return [*found, f"[shoe] {error}"]
+    if config.game.game == "boundless" and capabilities.identity_at_draw is not True:
+        found.append(
+            f"[shoe] protocol {config.shoe.protocol!r} does not name every card as it is drawn; boundless needs that "
+            "(its hole card is checked at the draw): use protocol 'line', or game = 'baccarat'"
+        )
+    return found
+
+
+def _explain(message: str) -> str:
+    """msgspec's message with the place in TOML words: ``$.game.burn`` becomes ``[game] burn``."""
+    text, _, where = message.partition(" - at `$")
+    if not where:
+        return message
+    section, _, key = where.rstrip("`").lstrip(".").partition(".")
+    place = f"[{section}] {key}".strip() if section else "top level"
+    hint = ""
+    if "unknown field" in text:
+        known = TableConfig if not section else {f.name: f.type for f in msgspec.structs.fields(TableConfig)}[section]
+        hint = "; known: " + ", ".join(known.__struct_fields__)
+    elif "Invalid enum value" in text or "expected" in text.lower():
+        hint = _allowed(section, key)
+    return f"{place}: {text}{hint}"
+
+
+def _allowed(section: str, key: str) -> str:
+    sections = {f.name: f.type for f in msgspec.structs.fields(TableConfig)}
+    if section not in sections or not key:
+        return ""
+    fields = {f.name: f.type for f in msgspec.structs.fields(sections[section])}
+    values = getattr(fields.get(key), "__args__", ())
+    named = [v for v in values if isinstance(v, str)]
+    return "; allowed: " + ", ".join(named) if named else ""

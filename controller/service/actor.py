@@ -1,0 +1,233 @@
+"""The single writer: inputs in, one decision at a time, durable before visible."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from controller import commands, frames, public
+from controller.bus import wire
+from controller.bus.hub import Hub, Request
+from controller.commands import Command
+from controller.facts import decode_fact, encode_fact
+from controller.journal.records import CommandRecord, FactRow, Frame
+from controller.journal.store import Journal
+from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
+from controller.table.refusal import Refusal
+from controller.table.table import Outcome, Table
+from drivers.shoe import Reading
+
+log = logging.getLogger("dealerd.table")
+
+#: An idle feed says so this often.
+HEARTBEAT_MS: Final = 1000
+#: Frames in one answer to ``since``.
+PAGE: Final = 1000
+#: The write-ahead log is folded into the journal this often, when the table is between rounds.
+CHECKPOINT_MS: Final = 30_000
+
+_canonical = msgspec.json.Encoder(order="sorted")
+
+
+def monotonic_ms() -> int:
+    """The clock of every deadline."""
+    return time.monotonic_ns() // 1_000_000
+
+
+def wall_ms() -> int:
+    """UTC, milliseconds since 1970: recorded, never waited for."""
+    return time.time_ns() // 1_000_000
+
+
+def fresh_entropy() -> bytes:
+    """32 bytes for the keys of one input."""
+    return os.urandom(32)
+
+
+class Actor:
+    """Owns table, journal and hub; runs in one thread. ``put`` is for reader threads."""
+
+    def __init__(
+        self,
+        table: Table,
+        journal: Journal,
+        hub: Hub,
+        *,
+        entropy: Callable[[], bytes] = fresh_entropy,
+        wall: Callable[[], int] = wall_ms,
+    ) -> None:
+        self._table = table
+        self._journal = journal
+        self._hub = hub
+        self._entropy = entropy
+        self._wall = wall
+        self._inbox: deque[Reading] = deque()
+        self._stopping = False
+        self._public = public.initial()
+        self._quiet_since = monotonic_ms()
+        self._checkpoint_at = monotonic_ms() + CHECKPOINT_MS
+
+    # --- from other threads --------------------------------------------------------------------------------
+
+    def put(self, readings: list[Reading]) -> None:
+        """Hand over what a driver read. Never blocks."""
+        self._inbox.extend(readings)
+        self._hub.wake()
+
+    def stop(self) -> None:
+        """End ``run`` soon. Also from signal handlers."""
+        self._stopping = True
+        self._hub.wake()
+
+    # --- start ---------------------------------------------------------------------------------------------
+
+    def recover(self) -> None:
+        """Fold the journal, and send what was durable but may not have been sent. Raises ``JournalFault``."""
+        self._table.replay(decode_fact(row.body) for row in self._journal.facts())
+        for frame in self._journal.frames_since(0, self._journal.last_seq or 1):
+            public.apply(self._public, frames.decode_frame(frame.frame))
+        for frame in list(self._journal.unsent()):
+            self._hub.publish(frame.frame)
+            self._journal.mark_sent(frame.seq)
+
+    def begin(self, start: Start) -> None:
+        """The first input of this process."""
+        refusal = self._take(start).refusal
+        if refusal is not None:
+            raise refusal
+
+    # --- the loop ------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Serve until ``stop``. A journal that cannot be written ends the process: nothing more becomes visible."""
+        while not self._stopping:
+            requests = self._hub.poll(self._patience())
+            self._drain()
+            for request in requests:
+                self._serve(request)
+                self._drain()
+            self._tick()
+
+    def _drain(self) -> None:
+        while self._inbox:
+            self._take(ShoeInput(self._inbox.popleft().event))
+
+    def _patience(self) -> int:
+        if self._inbox:
+            return 0
+        now = monotonic_ms()
+        until = self._quiet_since + HEARTBEAT_MS
+        deadline = self._table.deadline()
+        if deadline is not None:
+            until = min(until, deadline[1])
+        return max(0, until - now)
+
+    def _tick(self) -> None:
+        now = monotonic_ms()
+        deadline = self._table.deadline()
+        if deadline is not None and deadline[1] <= now:
+            self._take(DeadlineInput(deadline[0]))
+        if now - self._quiet_since >= HEARTBEAT_MS:
+            self._quiet_since = now
+            journal = self._journal
+            self._hub.publish(
+                frames.heartbeat_bytes(
+                    feed=journal.feed_id,
+                    table=journal.table,
+                    epoch=self._table.state.epoch,
+                    last_seq=journal.last_seq,
+                    at_ms=self._wall(),
+                )
+            )
+            if now >= self._checkpoint_at and not self._table.state.round_open:
+                self._checkpoint_at = now + CHECKPOINT_MS
+                journal.checkpoint()
+
+    def _take(self, what: Input, command: Callable[[Outcome], CommandRecord] | None = None) -> Outcome:
+        """Decide, make durable, become, publish: in this order and no other."""
+        outcome = self._table.decide(what, monotonic_ms(), self._entropy())
+        if outcome.refusal is not None:
+            return outcome
+        at, epoch, journal = self._wall(), outcome.state.epoch, self._journal
+        rows, sent = [], []
+        for record in outcome.records:
+            body = encode_fact(record.fact)
+            rows.append(FactRow(record.n, epoch, at, record.fact.type, record.shoe, record.round, body))
+            if record.seq is not None:
+                frame = frames.frame_bytes(record, feed=journal.feed_id, table=journal.table, epoch=epoch, at_ms=at)
+                sent.append(Frame(record.seq, record.n, frame))
+        journal.append(rows, sent, command=command(outcome) if command else None)
+        self._table.accept(outcome)
+        for item in sent:
+            self._hub.publish(item.frame)
+            journal.mark_sent(item.seq)
+        for item in sent:
+            public.apply(self._public, frames.decode_frame(item.frame))
+        if sent:
+            self._quiet_since = monotonic_ms()
+            log.debug("%s", " ".join(r.fact.type for r in outcome.records))
+        return outcome
+
+    # --- commands ------------------------------------------------------------------------------------------
+
+    def _serve(self, request: Request) -> None:
+        command_id = wire.id_of(request.body)
+        try:
+            envelope = commands.parse_envelope(request.body)
+            command = commands.authorise(envelope, role=request.role, person=request.person)
+            reply = self._answer(command) if command.name in commands.QUERIES else self._carry_out(command, envelope)
+        except Refusal as refusal:
+            reply = wire.encode_refusal(command_id, refusal.code, refusal.message, refusal.expected)
+        self._hub.reply(request, reply)
+
+    def _carry_out(self, command: Command, envelope: commands.Envelope) -> bytes:
+        digest = hashlib.sha256(_canonical.encode([envelope, command.by])).digest()
+        known = self._journal.command(command.id)
+        if known is not None:
+            if known.digest != digest:
+                raise Refusal("id_reused", f"id {command.id} was used before with other content")
+            return known.reply
+        date = datetime.fromtimestamp(self._wall() / 1000, UTC).strftime("%Y%m%d")
+        reply = b""
+
+        def remember(outcome: Outcome) -> CommandRecord:
+            nonlocal reply
+            state = outcome.state
+            where = {
+                "phase": state.phase,
+                "shoe": state.shoe.id if state.shoe else None,
+                "round": state.round.id if state.round else None,
+            }
+            reply = wire.encode_reply(command.id, state.seq, where)
+            return CommandRecord(command.id, digest, reply, self._wall())
+
+        outcome = self._take(CommandInput(command, date), remember)
+        if outcome.refusal is not None:
+            raise outcome.refusal
+        log.info("%s by %s", command.name, command.by)
+        return reply
+
+    def _answer(self, command: Command) -> bytes:
+        journal, seq = self._journal, self._journal.last_seq
+        match command.args:
+            case commands.Since(seq=after):
+                if after < journal.oldest_seq - 1 or after < 0:
+                    raise Refusal("too_old", f"frames after {after} are no longer kept: take a snapshot")
+                page = journal.frames_since(after, PAGE)
+                more = bool(page) and page[-1].seq < seq
+                return wire.encode_page(command.id, seq, [item.frame for item in page], more)
+            case _ if command.name == "snapshot":
+                data: Any = {"feed": journal.feed_id, "epoch": self._table.state.epoch, "seq": seq}
+                return wire.encode_reply(command.id, seq, data | {"state": self._public})
+        keys = ("phase", "step", "holds", "incidents", "devices_lost", "shoe")
+        round_ = self._public["round"]
+        data = {key: self._public[key] for key in keys} | {"round": round_["id"] if round_ else None}
+        return wire.encode_reply(command.id, seq, data | {"epoch": self._table.state.epoch, "feed": journal.feed_id})

@@ -1,0 +1,70 @@
+"""Wires one table from its file: journal, hub, driver, actor."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+
+from controller.bus.hub import Hub
+from controller.bus.wire import topic_of
+from controller.config import Loaded
+from controller.journal.store import Journal
+from controller.service.actor import Actor, fresh_entropy, wall_ms
+from controller.table.draft import Setting
+from controller.table.inputs import Start
+from controller.table.state import Traits
+from controller.table.table import Table
+from drivers.registry import open_shoe
+
+log = logging.getLogger("dealerd.table")
+
+
+def program() -> str:
+    """Name and version of this program, as journaled at every start."""
+    return f"dealerd {version('dealerd')}"
+
+
+def serve(loaded: Loaded, *, ready: Path | None = None) -> None:
+    """Run the table until SIGTERM or SIGINT. ``ready``: a file to make once commands are answered.
+
+    Raises ``JournalError``, ``JournalFault``, ``BusError`` and ``DriverError`` for what keeps it from starting.
+    """
+    config = loaded.config
+    with contextlib.ExitStack() as stack:
+        driver = open_shoe(config.shoe)
+        journal = stack.enter_context(Journal.create_or_open(loaded.journal, table=config.table.id, now_ms=wall_ms()))
+        capabilities = driver.capabilities
+        traits = Traits(positions=capabilities.positions, results=capabilities.results, standby=capabilities.standby)
+        table = Table(Setting(config.table.id, config.game, traits))
+        hub = stack.enter_context(
+            Hub(loaded.endpoint("feed"), loaded.endpoint("commands"), loaded.keys, topic_of(config.table.id))
+        )
+        actor = Actor(table, journal, hub, entropy=fresh_entropy)
+        actor.recover()
+        actor.begin(Start(program(), loaded.digest, loaded.effective))
+        stack.enter_context(_signals(actor))
+        driver.start(actor.put)
+        stack.callback(driver.stop)
+        log.info("table %s: feed %s, commands %s", config.table.id, hub.feed_address, hub.command_address)
+        if ready is not None:
+            ready.touch()
+        actor.run()
+        log.info("table %s: stopped", config.table.id)
+
+
+@contextlib.contextmanager
+def _signals(actor: Actor) -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the form of a handler
+        actor.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

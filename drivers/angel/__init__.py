@@ -1,0 +1,1 @@
+"""The Angel Eye II / II-EX baccarat shoe (hardware page 1.1)."""

@@ -1,0 +1,63 @@
+"""What every protocol's decoder looks like: bytes and their time in, events out. No I/O, no clock."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import msgspec
+
+from drivers.events import Event
+
+
+class Decoded(NamedTuple):
+    """An event with the bytes of the message that told it (the first accepted copy, without line ends)."""
+
+    event: Event
+    raw: bytes
+
+
+class DecoderStats(msgspec.Struct):
+    """Counters since the decoder was made. ``frames`` = ``accepted`` + ``duplicates`` + ``bad_checksum``."""
+
+    frames: int = 0
+    accepted: int = 0
+    duplicates: int = 0
+    bad_checksum: int = 0
+    junk_bytes: int = 0
+    gaps: int = 0
+
+
+class Decoder(ABC):
+    """Turns a byte stream into events. ``now`` is monotonic seconds of the read that brought the bytes.
+
+    No method raises for any bytes whatever. How the stream was cut into reads makes no difference.
+    """
+
+    def __init__(self) -> None:
+        self.stats = DecoderStats()
+
+    @abstractmethod
+    def decode(self, data: bytes, now: float) -> list[Decoded]:
+        """The events that ``data`` completes, in the order of the bytes."""
+
+    def feed(self, data: bytes, now: float) -> list[Event]:
+        """``decode`` without the raw bytes."""
+        return [decoded.event for decoded in self.decode(data, now)]
+
+    @abstractmethod
+    def idle(self, now: float) -> list[Decoded]:
+        """Call a few times a second while nothing arrives: reports a message that stopped in its middle."""
+
+    @abstractmethod
+    def flush(self, now: float) -> list[Decoded]:
+        """The stream ended (line lost, stop, end of a capture): reports and forgets an unended message."""
+
+    @abstractmethod
+    def reopened(self) -> None:
+        """The line was opened again: forget what does not outlive an interruption; keep sequence numbers."""
+
+
+def escape(raw: bytes) -> str:
+    r"""``raw`` as printable ASCII, everything else as ``\xNN`` and the like."""
+    return raw.decode("latin-1").encode("unicode_escape").decode("ascii")

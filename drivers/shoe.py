@@ -1,0 +1,198 @@
+"""What all shoe drivers share: one reader thread that owns the port, and its way back after a loss.
+
+A driver of a protocol is a decoder and a few facts (``ShoeDriver``'s hooks); ``drivers.registry`` makes one from
+settings.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, Final, NamedTuple
+
+from drivers.decoder import Decoded, Decoder, DecoderStats
+from drivers.errors import DriverError
+from drivers.events import Event, PortLost, PortRestored
+from drivers.port import SerialPort
+from drivers.reconnect import LinkState, Reconnect
+from drivers.settings import Capabilities, LineSettings, ShoeSettings
+
+__all__ = ["Capabilities", "LineSettings", "Reading", "ShoeDriver", "ShoeSettings", "Sink"]
+
+logger = logging.getLogger(__name__)
+
+# How often the decoder may look at the clock while nothing arrives.
+IDLE_S: Final = 0.2
+
+# Connecting to a device server that does not answer takes 5 s and cannot be interrupted.
+STOP_TIMEOUT_S: Final = 10.0
+
+
+class Reading(NamedTuple):
+    """An event, when its bytes were read (monotonic nanoseconds), and the bytes of its message.
+
+    ``raw`` is empty for ``PortLost`` and ``PortRestored``.
+    """
+
+    event: Event
+    received_ns: int
+    raw: bytes
+
+
+Sink = Callable[[list[Reading]], None]
+
+
+class ShoeDriver(ABC):
+    """A shoe on a line. Made stopped; runs from ``start`` to ``stop``, once.
+
+    A subclass names its protocol, default line and capabilities, and makes decoders. One decoder serves all
+    reconnects: only so does a sequence that went on meanwhile show as a ``Gap``.
+    """
+
+    protocol: ClassVar[str]
+    capabilities: ClassVar[Capabilities]
+    default_line: ClassVar[LineSettings]
+
+    def __init__(self, settings: ShoeSettings) -> None:
+        """Raises ``SettingsError`` for settings the protocol cannot work with."""
+        self.settings = settings
+        self._decoder = self.make_decoder()
+        self._port = SerialPort(settings.port, settings.line(self.default_line))
+        self._reconnect = Reconnect()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._sink: Sink = _no_sink
+        self._fault: str | None = None
+        self._untold: list[Reading] = []
+
+    @abstractmethod
+    def make_decoder(self) -> Decoder:
+        """A new decoder for ``self.settings``."""
+
+    def unverified(self) -> str | None:
+        """What of this driver was never checked against the device, in a sentence; None if nothing."""
+        return None
+
+    @property
+    def state(self) -> LinkState:
+        """Where the line stands."""
+        return self._reconnect.state
+
+    @property
+    def fault(self) -> str | None:
+        """Why the line is lost, by the latest attempt; None while it is open."""
+        return self._fault
+
+    @property
+    def stats(self) -> DecoderStats:
+        """The decoder's counters; they run on while one looks."""
+        return self._decoder.stats
+
+    def start(self, sink: Sink) -> None:
+        """Open the port and deliver readings to ``sink``, in order, until ``stop``.
+
+        ``sink`` runs in the reader thread and must not block. If it raises, the readings of that call are gone:
+        it then gets a ``PortLost`` that says so, again until it takes it. A port that cannot be opened is a
+        ``PortLost``, too, once, and ``PortRestored`` when it could be. Raises ``RuntimeError`` if it was started
+        before.
+        """
+        if self._thread is not None:
+            raise RuntimeError(f"the driver of {self.settings.port} was started before: make a new one")
+        warning = self.unverified()
+        if warning is not None:
+            logger.warning("%s shoe: %s", self.protocol, warning)
+        self._sink = sink
+        self._thread = threading.Thread(
+            target=self._run, name=f"shoe {self.protocol} {self.settings.port}", daemon=False
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Close the port and end the thread; may be repeated, and called from the sink (then it does not wait).
+
+        Takes less than 0.5 s, except while a device server is being connected (5 s). A message that had not
+        ended is still reported.
+        """
+        self._stop.set()
+        self._port.cancel()
+        thread = self._thread
+        if thread is None or thread is threading.current_thread():
+            return
+        thread.join(STOP_TIMEOUT_S)
+        if thread.is_alive():
+            logger.error("reader of %s does not end: its sink blocks", self.settings.port)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._port.open()
+                self._opened()
+                self._read_until_stopped()
+            except DriverError as error:
+                self._lost(str(error))
+            except Exception as error:  # noqa: BLE001  (this thread must outlive any fault of sink or decoder)
+                _log_fault(f"reading {self.settings.port}", error)
+                self._lost(f"fault in the program, not in the device: {type(error).__name__}; readings may be lost")
+            finally:
+                self._port.close()
+            self._stop.wait(self._reconnect.delay())
+        self._reconnect.stopped()
+
+    def _opened(self) -> None:
+        now_ns = time.monotonic_ns()
+        self._reconnect.opened(now_ns / 1e9)
+        self._fault = None
+        self._decoder.reopened()
+        logger.info("%s shoe: %s is open", self.protocol, self.settings.port)
+        self._tell()
+        self._sink([Reading(PortRestored(self.settings.port), now_ns, b"")])
+
+    def _read_until_stopped(self) -> None:
+        while not self._stop.is_set():
+            data = self._port.read(time.monotonic() + IDLE_S)
+            now_ns = time.monotonic_ns()
+            now = now_ns / 1e9
+            self._deliver(self._decoder.decode(data, now) if data else self._decoder.idle(now), now_ns)
+        now_ns = time.monotonic_ns()
+        self._deliver(self._decoder.flush(now_ns / 1e9), now_ns)
+
+    def _deliver(self, decoded: list[Decoded], received_ns: int) -> None:
+        if decoded:
+            self._sink([Reading(event, received_ns, raw) for event, raw in decoded])
+
+    def _lost(self, reason: str) -> None:
+        """Tell of a loss once, with what of a message had arrived before it. Never raises."""
+        now_ns = time.monotonic_ns()
+        self._fault = reason
+        if self._reconnect.lost(now_ns / 1e9):
+            logger.warning("%s shoe: %s", self.protocol, reason)
+            try:
+                rest = self._decoder.flush(now_ns / 1e9)
+                self._untold += [Reading(event, now_ns, raw) for event, raw in rest]
+            except Exception as error:  # noqa: BLE001  (the loss is told all the same)
+                _log_fault("ending a message", error)
+            self._untold.append(Reading(PortLost(reason), now_ns, b""))
+        try:
+            self._tell()
+        except Exception as error:  # noqa: BLE001  (it stays untold until the sink takes it)
+            _log_fault(f"delivering the loss of {self.settings.port}", error)
+
+    def _tell(self) -> None:
+        """Deliver what of a loss the sink has not taken yet."""
+        if self._untold:
+            self._sink(self._untold)
+            self._untold = []
+
+
+def _log_fault(doing: str, error: Exception) -> None:
+    """Log where ``error`` came from but not its text, which could name a card that is still hidden."""
+    trace = "".join(traceback.format_tb(error.__traceback__))
+    logger.error("fault in the program while %s: %s\n%s", doing, type(error).__name__, trace)
+
+
+def _no_sink(_readings: list[Reading]) -> None:
+    """Before ``start`` nobody listens."""
