@@ -15,7 +15,7 @@ demo: $(READY)           ## a simulated boundless table plays in front of you; C
 	$(VENV)/bin/dealerd demo
 
 test: $(READY) lint      ## everything passes; lists what this machine left out
-	$(PY) -m pytest
+	$(PY) -m pytest -rs
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from controller.table.refusal import Refusal
+from controller.refusal import Refusal
 
 Role = Literal["observer", "game_server", "dealer", "supervisor", "camera", "technician"]
 #: Longest text a person may give; keeps frames and screens bounded.

@@ -53,7 +53,7 @@ class AsyncTableClient:
         self._waiting: dict[str, asyncio.Future[Reply | CommandRefused]] = {}
         self._asking: tuple[Ask, asyncio.Task[Reply | CommandRefused]] | None = None
         self._feed_ready: asyncio.Future[Any] | None = None
-        self._reading = False
+        self._reading = self._closing = False
         self._context = zmq.asyncio.Context()
         try:
             self._feed = self._context.socket(zmq.SUB)
@@ -146,6 +146,9 @@ class AsyncTableClient:
 
     async def close(self) -> None:
         """Close the sockets without waiting for the table. Idempotent."""
+        if self._closing:
+            return
+        self._closing = True
         tasks: list[asyncio.Future[Any]] = [self._answers_task]
         if self._asking is not None:
             tasks.append(self._asking[1])
@@ -153,12 +156,12 @@ class AsyncTableClient:
             tasks.append(self._feed_ready)
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        self._asking = self._feed_ready = None
-        for waiting in self._waiting.values():
-            if not waiting.done():
-                waiting.set_exception(BusError("the client was closed"))
-        if not self._context.closed:
+        try:
+            await asyncio.gather(*tasks, return_exceptions=True)
+        finally:
+            for waiting in self._waiting.values():
+                if not waiting.done():
+                    waiting.set_exception(BusError("the client was closed"))
             self._context.destroy(linger=0)
 
     async def __aenter__(self) -> AsyncTableClient:
@@ -170,7 +173,7 @@ class AsyncTableClient:
         await self.close()
 
     def _is_open(self) -> bool:
-        return not self._context.closed
+        return not self._closing
 
     def _check_open(self) -> None:
         if not self._is_open():

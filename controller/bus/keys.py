@@ -100,6 +100,17 @@ def check_person(person: str) -> str:
     return person
 
 
+def check_public(public: bytes, what: str) -> bytes:
+    """Return ``public`` if it is a key in Z85; ``what`` names it in the error."""
+    try:
+        valid = len(z85.decode(public)) == 32
+    except (KeyError, ValueError, struct.error):
+        valid = False
+    if not valid:
+        raise KeysError(f"{what} is not 40 characters of Z85")
+    return public
+
+
 def list_keys(keys_dir: Path) -> list[KeyEntry]:
     """Every key of the folder, the table's first, then by role and person."""
     entries = []
@@ -210,12 +221,7 @@ def _read(path: Path) -> tuple[bytes, bytes | None]:
         public, secret = zmq.auth.load_certificate(path)
     except (OSError, ValueError, IndexError) as error:
         raise KeysError(f"{path} is not a key file: {error}") from error
-    try:
-        valid = len(z85.decode(public)) == 32
-    except (KeyError, ValueError, struct.error):
-        valid = False
-    if not valid:
-        raise KeysError(f"{path} holds a public key that is not 40 characters of Z85")
+    check_public(public, f"{path}: its public key")
     return public, secret
 
 

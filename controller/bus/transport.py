@@ -69,4 +69,6 @@ def connect(socket: AnySocket, address: str) -> None:
 
 def read_server_key(server_key: bytes | Path) -> bytes:
     """A table's public key: itself in Z85, or the file that holds it."""
-    return server_key if isinstance(server_key, bytes) else keys.load_public(server_key)
+    if isinstance(server_key, Path):
+        return keys.load_public(server_key)
+    return keys.check_public(server_key, "the server key")

@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from pathlib import Path
 
-from controller import public
 from controller.bus import keys
-from controller.bus.client import TableClient
 from controller.cli.errors import UsageError
 from controller.config import load
-
-
-@dataclass(frozen=True)
-class Contact:
-    """Where a table is and with which key to speak to it."""
-
-    table: str | None
-    feed: str
-    commands: str
-    server_key: Path
-    key_file: Path
-
-    def client(self) -> TableClient:
-        """A connected client that folds the public state."""
-        return TableClient(
-            self.feed, self.commands, self.server_key, self.key_file, fold=public.fold, table=self.table
-        )
+from controller.contact import Contact
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,9 +29,7 @@ def contact(args: argparse.Namespace, roles: tuple[str, ...]) -> Contact:
             raise UsageError("with a feed address give --commands ADDRESS, --server-key FILE and --key FILE, too")
         return Contact(None, args.table, args.commands, args.server_key, args.key)
     loaded = load(Path(args.table))
-    server = loaded.keys / "server.key"
-    key = args.key or _find(loaded.keys, args.who, roles)
-    return Contact(loaded.config.table.id, loaded.endpoint("feed"), loaded.endpoint("commands"), server, key)
+    return Contact.of(loaded, args.key or _find(loaded.keys, args.who, roles))
 
 
 def _find(folder: Path, who: str | None, roles: tuple[str, ...]) -> Path:

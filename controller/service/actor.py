@@ -20,8 +20,8 @@ from controller.commands import Command
 from controller.facts import decode_fact, encode_fact
 from controller.journal.records import CommandRecord, FactRow, Frame
 from controller.journal.store import Journal
+from controller.refusal import Refusal
 from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
-from controller.table.refusal import Refusal
 from controller.table.table import Outcome, Table
 from drivers.shoe import Reading
 

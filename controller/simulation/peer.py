@@ -14,8 +14,8 @@ from typing import Any
 
 from controller.bus.client import TableClient
 from controller.bus.errors import CommandRefused, CommandTimeout
-from controller.cli.connect import Contact
 from controller.config import load
+from controller.contact import Contact, secret_of
 
 #: A table takes this long at most to come up.
 START_S = 30.0
@@ -31,14 +31,7 @@ class Peer:
 
     def __init__(self, args: argparse.Namespace) -> None:
         loaded = load(args.table)
-        key = loaded.keys / self.role / f"{args.person}.key_secret"
-        contact = Contact(
-            loaded.config.table.id,
-            loaded.endpoint("feed"),
-            loaded.endpoint("commands"),
-            loaded.keys / "server.key",
-            key,
-        )
+        contact = Contact.of(loaded, secret_of(loaded.keys, self.role, args.person))
         self.speed: float = args.speed
         self.seed: str = args.seed
         self.client: TableClient = contact.client()

@@ -17,7 +17,8 @@ from typing import Any
 
 from controller.bus import keys
 from controller.bus.client import TableClient
-from controller.cli.connect import Contact
+from controller.config import load
+from controller.contact import Contact, secret_of
 
 PEOPLE = {"observer": "demo-view", "game_server": "platform", "dealer": "dana", "supervisor": "sam"}
 START_S = 20.0
@@ -151,14 +152,8 @@ class Studio:
 
     def client(self, role: str = "observer") -> TableClient:
         """A connected client of the table, as one of ``PEOPLE``."""
-        folder = self.folder / "keys"
-        return Contact(
-            "demo-1",
-            f"ipc://{self.folder / 'feed.sock'}",
-            f"ipc://{self.folder / 'commands.sock'}",
-            folder / "server.key",
-            folder / role / f"{PEOPLE[role]}.key_secret",
-        ).client()
+        loaded = load(self.table_file)
+        return Contact.of(loaded, secret_of(loaded.keys, role, PEOPLE[role])).client()
 
     def __enter__(self) -> Studio:
         self.start()

@@ -8,12 +8,12 @@ from typing import Any
 
 from controller import facts as f
 from controller.cards import HIDDEN
+from controller.refusal import Refusal
 from controller.rules.boundless import HOLE
 from controller.rules.round import Demand, Round, RoundCard
 from controller.rules.steps import Step
 from controller.table.incidents import Incident
 from controller.table.machine import TRIGGERS, PhaseMachine
-from controller.table.refusal import Refusal
 from controller.table.state import Hold, Pending, Rescan, Sealed, Shoe, TableState
 
 #: Facts that make an older screen unfit to command from (design page 6, ``seen_seq``).

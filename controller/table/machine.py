@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from transitions import Machine, MachineError
 
-from controller.table.refusal import Refusal
+from controller.refusal import Refusal
 
 if TYPE_CHECKING:
     from controller.facts import Fact

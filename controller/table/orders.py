@@ -7,11 +7,11 @@ from typing import Any
 
 from controller import commands as c
 from controller import facts as f
+from controller.refusal import Refusal
 from controller.table.advance import end_shoe
 from controller.table.draft import Draft
 from controller.table.incidents import VOIDS
 from controller.table.reads import end_rescan
-from controller.table.refusal import Refusal
 
 #: Holds that a supervisor lifts by `resume`; the others go with their cause.
 LIFTED_BY_RESUME = ("pause", "restart")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from controller import facts as f
+from controller.refusal import Refusal
 from controller.rules import PROCEDURES
 from controller.table.advance import advance
 from controller.table.draft import Draft, Setting
@@ -14,7 +15,6 @@ from controller.table.fold import Fold, replay_error
 from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
 from controller.table.orders import order, void
 from controller.table.reads import shoe_event
-from controller.table.refusal import Refusal
 from controller.table.state import TableState
 
 

@@ -52,7 +52,7 @@ class LineDevice(CardDevice):
         return self.answer(steps, entries)
 
     def rescan(self) -> Outcome:
-        """See ``Device.rescan``: with the same entries in no log, for nothing leaves the shoe."""
+        """See ``Device.rescan``. Nothing leaves the shoe, so nothing is logged."""
         cards = self.shoe.felt
         steps: list[Step] = [Send(self._code(item.card), self._rng.uniform(*RESCAN_S)) for item in cards]
         return Outcome({"ok": True, "count": len(cards)}, steps, [])

@@ -43,7 +43,7 @@ class Outcome(NamedTuple):
     entries: list[Entry]
 
 
-class Refused(Exception):  # noqa: N818  (it is an answer, not a failure)
+class Refused(Exception):
     """The dealer asked for what cannot be done with this shoe now; the message says why and what to do."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -24,16 +23,12 @@ from drivers.events import (
     UnknownCode,
 )
 
-SHARED = Path(os.environ.get("DEALERD_SHARED", Path(__file__).parents[2].parent / "shared"))
-CAPTURE = SHARED / "data" / "angel_eye" / "capture.hex"
 VALUES = {rank: min(number, 10) % 10 for number, rank in enumerate("A23456789TJQK", 1)}
 
 
 @pytest.fixture(scope="module")
-def capture() -> list[bytes]:
-    if not SHARED.is_dir():
-        pytest.skip(f"the capture of a real shoe is not here: no folder {SHARED} (DEALERD_SHARED names another)")
-    return list(hex_chunks(CAPTURE.read_text().splitlines()))
+def capture(shared: Path) -> list[bytes]:
+    return list(hex_chunks((shared / "data" / "angel_eye" / "capture.hex").read_text().splitlines()))
 
 
 def test_every_byte_of_the_capture_is_accounted_for(capture: list[bytes]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -29,11 +31,6 @@ def make_heartbeat(feed: str, epoch: int, last_seq: int) -> bytes:
     return json.dumps({"schema": 1, "feed": feed, "epoch": epoch, "type": "heartbeat", "data": data}).encode()
 
 
-def fold(state: dict[str, Any], frame: wire.Frame) -> dict[str, Any]:
-    """The state of the tests: how many frames, and the sum of their numbers."""
-    return {"count": state["count"] + 1, "sum": state["sum"] + frame["seq"]}
-
-
 class TableServer:
     """What ``dealerd run`` does on the bus, without a game."""
 
@@ -43,6 +40,8 @@ class TableServer:
         self.page_size = wire.PAGE_SIZE
         self.oldest = 1
         self.requests: list[Request] = []
+        self.raw_answers: list[bytes] = []
+        """Sent instead of the next answers."""
         self.ignore = 0
         """How many of the next requests get no answer."""
         self._todo: SimpleQueue[tuple[Callable[[Hub], Any], Future[Any]]] = SimpleQueue()
@@ -79,8 +78,21 @@ class TableServer:
 
         self.call(run)
 
+    def publish_raw(self, raw: bytes) -> None:
+        self.call(lambda hub: hub.publish(raw))
+
     def heartbeat(self) -> None:
         self.call(lambda hub: hub.publish(make_heartbeat(self.feed, self.epoch, len(self.frames))))
+
+    def fold(self, state: dict[str, Any], frame: wire.Frame) -> dict[str, Any]:
+        """The state of the tests: how many frames, and the sum of their numbers."""
+        return {"count": state["count"] + 1, "sum": state["sum"] + frame["seq"]}
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What ``fold`` must give after the last frame."""
+        last = len(self.frames)
+        return {"count": last, "sum": sum(range(last + 1))}
 
     def close(self) -> None:
         if self._thread.is_alive():
@@ -103,7 +115,8 @@ class TableServer:
                     if self.ignore:
                         self.ignore -= 1
                     else:
-                        hub.reply(request, self._answer(request))
+                        raw = self.raw_answers.pop(0) if self.raw_answers else self._answer(request)
+                        hub.reply(request, raw)
                 while not self._todo.empty():
                     what, done = self._todo.get()
                     try:
@@ -125,8 +138,7 @@ class TableServer:
         command = json.loads(request.body)
         name, args, last = command["command"], command["args"], len(self.frames)
         if name == "snapshot":
-            state = {"count": last, "sum": sum(range(last + 1))}
-            data = {"feed": self.feed, "epoch": self.epoch, "seq": last, "state": state}
+            data = {"feed": self.feed, "epoch": self.epoch, "seq": last, "state": self.state}
             return wire.encode_reply(command["id"], last, data)
         if name == "since":
             after = args["seq"]
@@ -151,13 +163,17 @@ def all_keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def keys_dir(all_keys: Path, tmp_path: Path) -> Path:
     """A copy that the test may change."""
-    import shutil
-
     return Path(shutil.copytree(all_keys, tmp_path / "keys"))
 
 
 @pytest.fixture(params=["ipc", "tcp", "tcp6"])
 def transport(request: pytest.FixtureRequest) -> str:
+    if request.param == "tcp6":
+        try:
+            with socket.socket(socket.AF_INET6) as probe:
+                probe.bind(("::1", 0))
+        except OSError as error:
+            pytest.skip(f"no IPv6 on this machine: {error}")
     return str(request.param)
 
 
@@ -165,8 +181,14 @@ def transport(request: pytest.FixtureRequest) -> str:
 def serve(keys_dir: Path, tmp_path: Path) -> Iterator[Callable[..., TableServer]]:
     servers: list[TableServer] = []
 
-    def start(transport: str = "ipc") -> TableServer:
+    def start(transport: str = "ipc", like: TableServer | None = None) -> TableServer:
+        """A server; ``like`` another one: at its addresses, after it was closed, with its history."""
         n = len(servers)
+        if like is not None:
+            like.close()
+            servers.append(TableServer(keys_dir, like.feed_address, like.command_address))
+            servers[-1].feed, servers[-1].epoch, servers[-1].frames = like.feed, like.epoch + 1, like.frames
+            return servers[-1]
         feed, commands = {
             "ipc": (f"ipc://{tmp_path}/f{n}", f"ipc://{tmp_path}/c{n}"),
             "tcp": ("tcp://127.0.0.1:*", "tcp://127.0.0.1:*"),

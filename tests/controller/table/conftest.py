@@ -13,7 +13,7 @@ from controller.commands import Envelope, authorise
 from controller.rules.options import GameOptions
 from controller.table.draft import Setting
 from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
-from controller.table.refusal import Refusal
+from controller.refusal import Refusal
 from controller.table.state import Traits
 from controller.table.table import Outcome, Table
 from drivers import events as e
