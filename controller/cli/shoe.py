@@ -21,7 +21,7 @@ from drivers.simulated.control import ControlError
 from drivers.simulated.device import Device
 from drivers.simulated.endpoint import Endpoint, EndpointError, PortEndpoint, PtyEndpoint
 from drivers.simulated.faults import FAULTS, FaultPlan, parse_rate
-from drivers.simulated.item_log import ItemLog
+from drivers.simulated.item_log import ItemLog, LogError
 from drivers.simulated.line_device import LineDevice
 from drivers.simulated.pace import Pace
 from drivers.simulated.process import ShoeProcess
@@ -123,7 +123,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME[:P]",
-        help="at every draw with probability P (1); repeats",
+        help="at every draw with probability P (1)",
     )
     add("--code-set", choices=("scan_table", "suit_rank"), help="line: the codes (default scan_table)")
     add("--mode", choices=("open", "hidden"), help="angel: faces at the draw, or after the hand (default hidden)")
@@ -138,6 +138,9 @@ def run(args: argparse.Namespace) -> int:
     except (UsageError, EndpointError, ControlError, SettingsError) as error:
         print(f"dealerd shoe: {error}", file=sys.stderr)
         return 2
+    except LogError as error:
+        print(f"dealerd shoe: {error}", file=sys.stderr)
+        return 1
     return 0
 
 
@@ -159,9 +162,11 @@ def _run(args: argparse.Namespace, stack: contextlib.ExitStack) -> None:
 
     def ready() -> None:
         words = {"port": endpoint.path, "link": args.link, "control": args.control, "seed": seed}
-        # Nobody may be reading; the shoe works all the same.
-        with contextlib.suppress(BrokenPipeError):
+        try:
             print(*(f"{name}={value}" for name, value in words.items() if value is not None), flush=True)
+        except BrokenPipeError:
+            # Nobody reads; the shoe works all the same, and must not fail at its end when Python flushes again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
     process.run(ready)
 

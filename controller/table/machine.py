@@ -6,6 +6,7 @@ phase as it was. Callbacks do nothing else.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +17,9 @@ from controller.refusal import Refusal
 if TYPE_CHECKING:
     from controller.facts import Fact
     from controller.table.state import TableState
+
+# The library tells of every callback it finishes, at INFO.
+logging.getLogger("transitions").setLevel(logging.WARNING)
 
 PHASES: Final = (
     "closed",

@@ -56,7 +56,9 @@ class Table:
         try:
             draft = Draft(self.setting, self.state, self._fold, now, entropy)
             _take(draft, what)
-            advance(draft, announce=isinstance(what, Start))
+            # After the cut card the same card is still due: the dealer must be told to draw again.
+            cut = any(isinstance(r.fact, f.CutCardDrawn) for r in draft.records)
+            advance(draft, announce=cut or isinstance(what, Start))
             _watch(draft, now)
             return Outcome(draft.state, tuple(draft.records))
         except Refusal as refusal:

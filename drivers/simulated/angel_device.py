@@ -57,6 +57,15 @@ class AngelDevice(CardDevice):
 
     protocol: ClassVar[str] = "angel"
 
+    _hand: Hand
+    _burn_left: int | None  # None until the first card tells
+    _error: int | None  # to be cancelled by the next card
+    _unread: Item | None
+    _kept: Item | None  # over-drawn, opens the next hand
+    _overdraw: str | None
+    _standby: bool
+    _undo: Callable[[], None] | None  # takes the last card out of its place
+
     def __init__(self, shoe: SimulatedShoe, mode: Mode) -> None:
         super().__init__(shoe)
         self._mode = mode
@@ -90,6 +99,7 @@ class AngelDevice(CardDevice):
         if self._kept is not None and self._hand.empty:
             return self._reuse(self._kept)
         item = self.shoe.take()
+        self._undo = None
         name = fault.name if fault else None
         steps = self._cancel_error()
         if item.card == CUT:
@@ -97,7 +107,6 @@ class AngelDevice(CardDevice):
             return self.answer(steps, [_entry(item, "cut", steps, name)])
         if name == "power_cycle":
             self._hand = Hand()
-            self._kept = None
             steps += [Send(bytes((byte,))) for byte in NOISE] + self._start_up()
         elif name == "no_standby":
             self._standby = False
@@ -137,13 +146,13 @@ class AngelDevice(CardDevice):
 
     def _new_shoe(self) -> None:
         self._hand = Hand()
-        self._burn_left: int | None = None  # None until the first card tells
-        self._error: int | None = None
-        self._unread: Item | None = None
-        self._kept: Item | None = None
-        self._overdraw: str | None = None
+        self._burn_left = None
+        self._error = None
+        self._unread = None
+        self._kept = None
+        self._overdraw = None
         self._standby = True
-        self._undo: Callable[[], None] | None = None
+        self._undo = None
 
     def _start_up(self) -> list[Step]:
         steps: list[Step] = []
@@ -200,7 +209,8 @@ class AngelDevice(CardDevice):
             for side, index, card in hand.placed():
                 steps = steps + self._telegram(CardRevealed(card, side, index))
         steps = steps + self._telegram(RoundResult(hand.winner(), *hand.pairs()))
-        if self._standby:
+        # Where the capture shows a card kept, the next hand began without a stand-by.
+        if self._standby and self._kept is None:
             steps = steps + self._telegram(StandBy(), STANDBY_S)
         self._hand = Hand()
         self._standby = True

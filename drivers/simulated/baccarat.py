@@ -61,12 +61,10 @@ class Hand:
 
     def placed(self) -> list[tuple[Side, int, str]]:
         """The cards in the order in which they were dealt."""
-        order: list[tuple[Side, int, str]] = []
-        for index in range(3):
-            for side, cards in (("player", self.player), ("banker", self.banker)):
-                if index < len(cards):
-                    order.append((side, index + 1, cards[index]))  # type: ignore[arg-type]
-        return order
+        hands: tuple[tuple[Side, list[str]], ...] = (("player", self.player), ("banker", self.banker))
+        return [
+            (side, index + 1, cards[index]) for index in range(3) for side, cards in hands if index < len(cards)
+        ]
 
     def winner(self) -> Literal["player", "banker", "tie"]:
         """Who has the higher value (BAC-11)."""

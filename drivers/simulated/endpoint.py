@@ -21,14 +21,13 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Final, Literal
 
-from drivers.errors import DriverError
+from drivers.errors import DriverError, PortLost
 from drivers.port import SerialPort
 
 LineState = Literal["open", "unheard", "unplugged"]
 
 # A host that has the line open and does not read fills the terminal; after this long the write fails.
 WRITE_LIMIT_S: Final = 1.0
-_RETRY_S: Final = 0.02
 _READ_BYTES: Final = 4096
 
 
@@ -37,11 +36,7 @@ class EndpointError(Exception):
 
 
 class LineStalled(Exception):
-    """The host has the line open and takes no bytes; ``sent`` of them are in the line."""
-
-    def __init__(self, sent: int, size: int) -> None:
-        super().__init__(f"the host took {sent} of {size} bytes in {WRITE_LIMIT_S} s: it has the line open, unread")
-        self.sent = sent
+    """The host has the line open and takes no bytes; the message says how many it took."""
 
 
 class Endpoint(ABC):
@@ -126,19 +121,22 @@ class PtyEndpoint(Endpoint):
     def write(self, data: bytes) -> None:
         """See ``Endpoint.write``."""
         end = time.monotonic() + WRITE_LIMIT_S
+        poller = select.poll()
         sent = 0
         while sent < len(data) and self.state == "open":
             try:
                 sent += os.write(self._master, data[sent:])
-                continue
             except BlockingIOError:
-                pass
+                left_s = end - time.monotonic()
+                if left_s <= 0:
+                    raise LineStalled(
+                        f"the host took {sent} of {len(data)} bytes in {WRITE_LIMIT_S} s: it has the line open and "
+                        "does not read it"
+                    ) from None
+                poller.register(self._master, select.POLLOUT)
+                poller.poll(left_s * 1000)
             except OSError:
                 return  # the host closed in this moment
-            if time.monotonic() > end:
-                raise LineStalled(sent, len(data))
-            # Polling for room is of no use: a pseudo-terminal says there is some when a write still fails.
-            time.sleep(_RETRY_S)
 
     def drain(self) -> None:
         """See ``Endpoint.drain``."""
@@ -159,9 +157,10 @@ class PtyEndpoint(Endpoint):
                 _replace_link(self.link, path)
         except OSError as error:
             os.close(master)
-            raise EndpointError(
-                f"no link {self.link} ({error.strerror}): the folder must exist and be writable"
-            ) from error
+            raise _no_link(self.link, error) from error
+        except EndpointError:
+            os.close(master)
+            raise
         finally:
             os.close(slave)
         self._master, self._slave_path = master, path
@@ -205,13 +204,15 @@ class PortEndpoint(Endpoint):
         return "open" if self._port.is_open else "unplugged"
 
     def write(self, data: bytes) -> None:
-        """See ``Endpoint.write``; a line that fails counts as pulled."""
+        """See ``Endpoint.write``; a line that is gone counts as unplugged."""
         if not self._port.is_open:
             return
         try:
             self._port.write(data)
         except DriverError as error:
-            raise LineStalled(0, len(data)) from error
+            if isinstance(error, PortLost):
+                self._port.close()
+            raise LineStalled(str(error)) from error
 
     def drain(self) -> None:
         """See ``Endpoint.drain``."""
@@ -235,6 +236,10 @@ class PortEndpoint(Endpoint):
         self._port.close()
 
 
+def _no_link(link: Path | None, error: OSError) -> EndpointError:
+    return EndpointError(f"no link {link} ({error.strerror}): its folder must exist and be writable")
+
+
 def _lock_path(link: Path) -> Path:
     return link.with_name(link.name + ".lock")
 
@@ -246,9 +251,7 @@ def _lock_link(link: Path) -> int:
         try:
             lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise EndpointError(
-                f"no link {link} ({error.strerror}): the folder must exist and be writable"
-            ) from error
+            raise _no_link(link, error) from error
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(os.fstat(lock), os.stat(path)):

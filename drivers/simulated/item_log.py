@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from typing import BinaryIO
 
 from drivers.simulated.endpoint import LineState
 from drivers.simulated.steps import Entry
+
+
+class LogError(Exception):
+    """The log cannot be written; a shoe that goes on without it would be no witness."""
 
 
 class ItemLog:
@@ -24,20 +29,19 @@ class ItemLog:
         self._file = file
 
     def write(self, entries: list[Entry], line: LineState) -> None:
-        """Log ``entries``."""
+        """Log ``entries``. Raises ``LogError``."""
         for entry in entries:
             wire = "" if line == "unplugged" else entry.wire.hex().upper()
-            self._put({**entry._asdict(), "wire": wire, "line": line})
+            self._put({**asdict(entry), "wire": wire, "line": line})
 
     def stalled(self, entries: list[Entry], reason: str) -> None:
-        """The bytes of ``entries`` did not all go out."""
+        """The bytes of ``entries`` did not all go out. Raises ``LogError``."""
         for entry in entries:
             self._put({"shoe": entry.shoe, "index": entry.index, "stalled": reason})
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
     def _put(self, record: dict[str, object]) -> None:
         data = json.dumps(record, separators=(",", ":")).encode() + b"\n"
-        os.write(self._file.fileno(), data)
+        try:
+            os.write(self._file.fileno(), data)
+        except OSError as error:
+            raise LogError(f"the log cannot be written: {error.strerror}") from error

@@ -43,12 +43,14 @@ class LineDevice(CardDevice):
         item = self.shoe.take()
         name = fault.name if fault else None
         steps: list[Step] = [Send(self._code(item.card))] if fault is None else self._faulty(item.card, fault)
-        entries = [Entry(*item[:2], "cut" if item.card == CUT else "card", item.card, wire_of(steps), name)]
+        entries = [
+            Entry(item.shoe, item.index, "cut" if item.card == CUT else "card", item.card, wire_of(steps), name)
+        ]
         if name == "two_cards" and self.shoe.next_is_card:
             second = self.shoe.take()
             more: list[Step] = [Send(self._code(second.card), TOGETHER_S)]
             steps += more
-            entries.append(Entry(*second[:2], "card", second.card, wire_of(more), name))
+            entries.append(Entry(second.shoe, second.index, "card", second.card, wire_of(more), name))
         return self.answer(steps, entries)
 
     def rescan(self) -> Outcome:
@@ -67,7 +69,7 @@ class LineDevice(CardDevice):
         if words:
             raise Refused("push_back takes no argument on a line shoe")
         item = self.shoe.push_back()
-        entry = Entry(*item[:2], "pushed_back", item.card, b"")
+        entry = Entry(item.shoe, item.index, "pushed_back", item.card, b"")
         return Outcome({"ok": True, "left": self.shoe.left}, [], [entry])
 
     def _last_card(self) -> Item:

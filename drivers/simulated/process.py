@@ -31,6 +31,7 @@ TICK_S: Final = 0.1
 # A host that has just opened the line still flushes it.
 SETTLE_S: Final = 0.5
 REPLUG_RETRY_S: Final = 0.5
+STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class ShoeProcess:
@@ -65,7 +66,7 @@ class ShoeProcess:
         """Say ``ready`` and work until ``quit``, a signal, or the end of a standard input that is a pipe."""
         wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         old_wake = signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
-        old = {number: signal.signal(number, self._on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+        old = {number: signal.signal(number, self._on_signal) for number in STOP_SIGNALS}
         try:
             self._selector.register(wake_read, selectors.EVENT_READ, lambda _: os.read(wake_read, 64))
             self._watch_stdin()
@@ -170,6 +171,8 @@ class ShoeProcess:
             except LineStalled as error:
                 if self._log is not None and self._outcome is not None:
                     self._log.stalled(self._outcome.entries, str(error))
+                if self._endpoint.state == "unplugged" and self._replug_due is None:
+                    self._replug_due = time.monotonic() + REPLUG_RETRY_S
                 self._finish({"ok": False, "error": f"{error}; what left the shoe has left it"})
                 return
         else:

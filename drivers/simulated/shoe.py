@@ -6,8 +6,9 @@ shoe that is opened or refilled in play, foreign or missing cards (a cards file 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final
 
 from controller.cards import CUT, SHOE_SIZE, shuffled_shoe
 from drivers.simulated.steps import Refused
@@ -16,7 +17,8 @@ from drivers.simulated.steps import Refused
 CUT_FROM_END: Final = (60, 120)
 
 
-class Item(NamedTuple):
+@dataclass(frozen=True)
+class Item:
     """One thing in the shoe. ``index`` counts from 0 what left before it, the cut card included."""
 
     shoe: int

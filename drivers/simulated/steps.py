@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 ItemKind = Literal["card", "cut", "pushed_back", "reused", "recorded"]
@@ -24,7 +25,8 @@ class Unplug(NamedTuple):
 Step = Send | Unplug
 
 
-class Entry(NamedTuple):
+@dataclass(frozen=True)
+class Entry:
     """What the log keeps of one physical item: ``wire`` is what the device says of it, ``index`` its place."""
 
     shoe: int

@@ -63,7 +63,6 @@ class TableServer:
         """Wait until ``condition`` holds in the hub's thread."""
         done: Future[Any] = Future()
         self.call(lambda _hub: self._conditions.append((condition, done)))
-        self.hub.wake()
         return done.result(WAIT_S)
 
     def append(self, kind: str = "tick", **data: Any) -> bytes:
@@ -110,7 +109,8 @@ class TableServer:
         with self.hub as hub:
             self._started.set_result((hub.feed_address, hub.command_address))
             while not self._stop:
-                for request in hub.poll(None):
+                # Counters change inside poll without making it return.
+                for request in hub.poll(10 if self._conditions else None):
                     self.requests.append(request)
                     if self.ignore:
                         self.ignore -= 1
@@ -130,9 +130,6 @@ class TableServer:
             if value := condition(hub):
                 done.set_result(value)
                 self._conditions.remove((condition, done))
-            else:
-                # Counters change inside poll without making it return: look again soon.
-                threading.Timer(0.01, hub.wake).start()
 
     def _answer(self, request: Request) -> bytes:
         command = json.loads(request.body)
