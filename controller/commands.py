@@ -157,7 +157,7 @@ def parse_envelope(body: bytes) -> Envelope:
     """Decode a request. Raises ``Refusal`` (``malformed``) naming what is wrong with it."""
     try:
         envelope = _envelope.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refusal("malformed", f"the request is not understood: {error}") from error
     if not 8 <= len(envelope.id) <= 64 or not envelope.id.isascii() or not envelope.id.isprintable():
         raise Refusal("malformed", "id must be 8 to 64 printable ASCII characters, such as a UUID")
@@ -177,6 +177,7 @@ def authorise(envelope: Envelope, *, role: str, person: str) -> Command:
     except msgspec.ValidationError as error:
         raise Refusal("bad_args", f"{name}: {error}") from error
     reason = getattr(args, "reason", None)
-    if reason is not None and not 1 <= len(reason.strip()) <= REASON_MAX:
-        raise Refusal("bad_args", f"{name}: a reason of 1 to {REASON_MAX} characters is needed")
+    if reason is not None and not (1 <= len(reason.strip()) <= len(reason) <= REASON_MAX and reason.isprintable()):
+        # Control characters could rewrite the terminal of whoever follows the feed.
+        raise Refusal("bad_args", f"{name}: a reason of 1 to {REASON_MAX} printable characters on one line is needed")
     return Command(id=envelope.id, name=name, args=args, seen_seq=envelope.seen_seq, role=role, person=person)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
+import typing
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -15,6 +16,8 @@ from drivers.errors import SettingsError
 from drivers.settings import ShoeSettings
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
+#: Longest time in seconds a table may be told to wait.
+_TIME_MAX_S = 86_400.0
 _ENDPOINT = re.compile(r"tcp://.+:(\d+|\*)|ipc://.+")
 
 
@@ -84,12 +87,10 @@ def load(path: Path) -> Loaded:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
     try:
         config = msgspec.toml.decode(raw, type=TableConfig)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not TOML: {error}") from error
     except msgspec.ValidationError as error:
         raise ConfigError(f"{path}: {_explain(str(error))}") from error
-    except (UnicodeDecodeError, msgspec.DecodeError, SettingsError) as error:
-        raise ConfigError(f"{path}: {error}") from error
+    except (UnicodeDecodeError, msgspec.DecodeError) as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from error
     found = problems(config)
     if found:
         raise ConfigError("\n".join(f"{path}: {line}" for line in found))
@@ -100,9 +101,15 @@ def load(path: Path) -> Loaded:
 
 def problems(config: TableConfig) -> list[str]:
     """What is wrong with a well-formed file, one line each."""
-    from drivers.registry import shoe_class  # loads the driver's module only when a file is checked
+    from drivers.registry import open_shoe  # loads the driver's module only when a file is checked
 
     found = [f"[game] {text}" for text in config.game.problems()]
+    times = {name: getattr(config.game, name) for name in config.game.__struct_fields__ if name.endswith("_s")}
+    found += [
+        f"[game] {name} must be at most {_TIME_MAX_S:.0f} seconds, not {value:g}"
+        for name, value in times.items()
+        if not value <= _TIME_MAX_S  # nan, too
+    ]
     if not _ID.fullmatch(config.table.id):
         found.append(f"[table] id {config.table.id!r}: 1 to 32 of a-z, 0-9 and -, beginning with a letter or digit")
     found += [
@@ -110,8 +117,10 @@ def problems(config: TableConfig) -> list[str]:
         for name, text in (("feed", config.table.feed), ("commands", config.table.commands))
         if not _ENDPOINT.fullmatch(text)
     ]
+    if config.table.feed == config.table.commands and not config.table.feed.endswith(":*"):
+        found.append(f"[table] feed and commands are both {config.table.feed!r}: each needs its own endpoint")
     try:
-        capabilities = shoe_class(config.shoe.protocol).capabilities
+        capabilities = open_shoe(config.shoe).capabilities
     except SettingsError as error:
         return [*found, f"[shoe] {error}"]
     if config.game.game == "boundless" and capabilities.identity_at_draw is not True:
@@ -143,6 +152,13 @@ def _allowed(section: str, key: str) -> str:
     if section not in sections or not key:
         return ""
     fields = {f.name: f.type for f in msgspec.structs.fields(sections[section])}
-    values = getattr(fields.get(key), "__args__", ())
-    named = [v for v in values if isinstance(v, str)]
+    named = [str(value) for value in _literals(fields.get(key))]
     return "; allowed: " + ", ".join(named) if named else ""
+
+
+def _literals(kind: Any) -> Iterator[str | int]:
+    for arg in typing.get_args(kind):
+        if isinstance(arg, str | int):
+            yield arg
+        else:
+            yield from _literals(arg)

@@ -24,7 +24,7 @@ MUST: Final = 1.5
 AIM: Final = 1.2
 DEFAULT_SAMPLES: Final = 300
 
-_BLOCK: Final = 12
+_BLOCK: Final = 4
 _SMALL_BLOCK: Final = 4
 #: Between samples, so that none rides on the work of the one before.
 _GAP_MS: Final = (1.0, 4.0)

@@ -219,7 +219,7 @@ class Hub:
         # The key ZAP accepted for this connection; libzmq attaches it to every frame.
         key = str(frames[-1].get("User-Id")).encode()
         identity = self._identities.get(key)
-        if False:
+        if identity is None:
             self._counters.refused_requests += 1
             refusal = wire.encode_refusal(wire.id_of(body), "unknown_key", "this key is no longer accepted")
         elif len(frames) != 2 or not body:

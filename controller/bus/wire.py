@@ -132,7 +132,7 @@ def id_of(body: bytes) -> str | None:
     """The id of a command that is refused unread; None if it has none."""
     try:
         return _ID.decode(body).id
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 

@@ -108,15 +108,17 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--protocol", required=True, choices=PROTOCOLS, help="line: an ASCII code a card; angel: Angel Eye telegrams")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--link", type=Path, metavar="PATH", help="symbolic link to the pseudo-terminal")
+    where.add_argument("--link", type=_path, metavar="PATH", help="symbolic link to the pseudo-terminal")
     where.add_argument("--port", metavar="DEV", help="send on this real serial port instead of a pseudo-terminal")
     add("--seed", type=int, metavar="N", help="shuffles, hands and chances; random and printed if left out")
     order = parser.add_mutually_exclusive_group()
-    order.add_argument("--cards", type=Path, metavar="FILE", help="stacked shoe: cards such as TD, and CUT, in order")
-    order.add_argument("--replay", type=Path, metavar="FILE", help="play a recording, a chunk in hex on each line")
+    order.add_argument(
+        "--cards", type=_path, metavar="FILE", help="stacked shoe: cards such as TD, and CUT, in order"
+    )
+    order.add_argument("--replay", type=_path, metavar="FILE", help="play a recording, a chunk in hex on each line")
     add("--speed", type=float, default=1.0, metavar="X", help="1: a human's pace; 10: ten times it; 0: no waiting")
-    add("--control", type=Path, metavar="SOCKET", help="take commands on this unix socket, draw nothing by itself")
-    add("--log", type=Path, metavar="FILE", help="what left the shoe, JSON Lines, written before the bytes are sent")
+    add("--control", type=_path, metavar="SOCKET", help="take commands on this unix socket, draw nothing by itself")
+    add("--log", type=_path, metavar="FILE", help="what left the shoe, JSON Lines, written before the bytes are sent")
     add("--cut", type=int, metavar="N", help="the cut card lies behind N cards; else 60 to 120 before the end")
     add(
         "--fault",
@@ -128,6 +130,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--code-set", choices=("scan_table", "suit_rank"), help="line: the codes (default scan_table)")
     add("--mode", choices=("open", "hidden"), help="angel: faces at the draw, or after the hand (default hidden)")
     parser.set_defaults(run=run)
+
+
+def _path(text: str) -> Path:
+    path = Path(text)
+    if not path.name:
+        raise argparse.ArgumentTypeError(f"{text!r} is not the name of a file")
+    return path
 
 
 def run(args: argparse.Namespace) -> int:

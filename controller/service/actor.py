@@ -31,6 +31,8 @@ log = logging.getLogger("dealerd.table")
 HEARTBEAT_MS: Final = 1000
 #: Frames in one answer to ``since``.
 PAGE: Final = 1000
+#: Readings a held table takes in before it looks at commands, so that a babbling shoe cannot keep people out.
+BATCH: Final = 32
 #: The write-ahead log is folded into the journal this often, when the table is between rounds.
 CHECKPOINT_MS: Final = 30_000
 
@@ -117,8 +119,11 @@ class Actor:
             self._tick()
 
     def _drain(self) -> None:
-        while self._inbox:
+        taken = 0
+        # What was read before a command is decided before it; a held table deals nothing, so there the rest can wait.
+        while self._inbox and not (taken >= BATCH and self._table.state.holds):
             self._take(ShoeInput(self._inbox.popleft().event))
+            taken += 1
 
     def _patience(self) -> int:
         if self._inbox:
@@ -221,7 +226,7 @@ class Actor:
             case commands.Since(seq=after):
                 if after < journal.oldest_seq - 1 or after < 0:
                     raise Refusal("too_old", f"frames after {after} are no longer kept: take a snapshot")
-                page = journal.frames_since(after, PAGE)
+                page = journal.frames_since(min(after, seq), PAGE)
                 more = bool(page) and page[-1].seq < seq
                 return wire.encode_page(command.id, seq, [item.frame for item in page], more)
             case _ if command.name == "snapshot":

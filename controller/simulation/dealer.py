@@ -40,11 +40,11 @@ class Dealer(Peer):
     def _felt(self) -> int:
         return int(self.shoe.ask("felt")["count"])
 
-    def _load(self) -> None:
+    def _load(self) -> bool:
         if self.shoe.ask("status")["drawn"]:
             self.shoe.ask("load")
         self._hand("collect")
-        self.command("load_shoe")
+        return self.command("load_shoe")
 
     def _hand(self, request: str) -> None:
         try:

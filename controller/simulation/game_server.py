@@ -37,10 +37,10 @@ class GameServer(Peer):
                 return 2.0, lambda: self._demand(frame)
         return None
 
-    def _do(self, name: str, **args: Any) -> None:
-        self.order(name, args, None)
+    def _do(self, name: str, **args: Any) -> bool:
+        return self.order(name, args, None)
 
-    def _demand(self, frame: Frame) -> None:
+    def _demand(self, frame: Frame) -> bool:
         data, round_ = frame["data"], self.client.state["round"]
         line, length = data["line"], data["prefix_len"]
         rng = self.rng(frame["shoe"].rsplit("-", 1)[-1], frame["round_in_shoe"], line, length)
@@ -51,7 +51,7 @@ class GameServer(Peer):
             total = blackjack_score(_line(round_, line)[:length]).total
             draw = rng.random() < (0.95 if total <= 11 else 0.6 if total <= 16 else 0.05)
         key = f"{frame['round']}/{line}/{length}"
-        self._do("branch_demand", round=frame["round"], line=line, prefix_len=length, draw=draw, split=split, key=key)
+        return self._do("branch_demand", round=frame["round"], line=line, prefix_len=length, draw=draw, split=split, key=key)
 
 
 def _line(round_: dict[str, Any], line: str) -> list[str]:

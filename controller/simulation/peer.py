@@ -19,9 +19,12 @@ from controller.contact import Contact, secret_of
 
 #: A table takes this long at most to come up.
 START_S = 30.0
+#: After a refusal the frames that explain it are on their way.
+RETRY_S = 0.05
 
 Frame = dict[str, Any]
-Action = Callable[[], None]
+#: What to do; False if it was refused and the present state should be looked at again.
+Action = Callable[[], object]
 
 
 class Peer:
@@ -71,7 +74,8 @@ class Peer:
                 now = time.monotonic()
                 if waiting is not None and waiting[0] <= now:
                     action, waiting = waiting[1], None
-                    action()
+                    if action() is False:
+                        waiting = now + RETRY_S, self._look_again
                 patience = 0.5 if waiting is None else min(0.5, waiting[0] - now)
                 frame = self.client.next_event(max(0.0, patience))
                 if frame is None:
@@ -80,6 +84,11 @@ class Peer:
                     waiting = None
                 waiting = self._taken(self.react(frame)) or waiting
         return 0
+
+    def _look_again(self) -> object:
+        """Act on the present state: a refusal may have been the answer to an older one."""
+        answer = self.react(self._present())
+        return None if answer is None else answer[1]()
 
     def _present(self) -> Frame:
         """The step the table stands at, in the form of the frame that would announce it."""

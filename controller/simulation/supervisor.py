@@ -42,14 +42,14 @@ class Supervisor(Peer):
             return 4.0, lambda: self._do("reopen", reason="felt cleared, cards put aside")
         return None
 
-    def _do(self, name: str, **args: object) -> None:
-        self.order(name, dict(args), self.client.seq)
+    def _do(self, name: str, **args: object) -> bool:
+        return self.order(name, dict(args), self.client.seq)
 
-    def _prove_order(self) -> None:
+    def _prove_order(self) -> bool:
         cards = self.shoe.ask("felt")["count"]
-        self._do("resume", reason="every card on the felt read again", how="rescan", cards=cards)
+        return self._do("resume", reason="every card on the felt read again", how="rescan", cards=cards)
 
-    def _resolve(self) -> None:
+    def _resolve(self) -> bool:
         state = self.client.state
         number = max(state["incidents"], key=int)
         incident = state["incidents"][number]
@@ -64,7 +64,7 @@ class Supervisor(Peer):
             else:
                 self._tried.add(round_id)
                 args["cards"] = self.shoe.ask("felt")["count"]
-        self._do("resolve", incident=int(number), resolution=choice, reason="checked on the felt", **args)
+        return self._do("resolve", incident=int(number), resolution=choice, reason="checked on the felt", **args)
 
 
 def main() -> int:

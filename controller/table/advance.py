@@ -7,7 +7,7 @@ from controller.rules import baccarat, boundless
 from controller.rules.steps import Step
 from controller.table.checks import card_fault, extra_card
 from controller.table.draft import Draft
-from controller.table.reads import device_event
+from controller.table.reads import device_event, reuse_is_due
 
 #: A round has far fewer automatic steps; reaching this is a defect of a procedure.
 _LIMIT = 100
@@ -79,11 +79,16 @@ def _shoe_is_done(draft: Draft) -> bool:
 
 def end_shoe(draft: Draft, reason: str) -> None:
     """No further round on this shoe: open the commitments of cards never shown (SHOE-05, SHOE-06)."""
+    open_seals(draft)
+    draft.emit(f.ShoeChangeStarted(reason=reason))
+
+
+def open_seals(draft: Draft) -> None:
+    """Publish the keys of the cards of this shoe that were never shown."""
     shoe = draft.state.shoe
     if shoe is not None:
         keys = [{"round": s.round, "position": s.position, "card": s.card, "key": s.key} for s in shoe.sealed]
         draft.emit(f.ShoeEnded(burn_keys=keys))
-    draft.emit(f.ShoeChangeStarted(reason=reason))
 
 
 def _reveal_hole(draft: Draft, position: str) -> None:
@@ -130,7 +135,7 @@ def _place_pending(draft: Draft, step: Step) -> bool:
         return True
     if first.origin == "kept" and draft.setting.traits.positions:
         return False  # the shoe itself reports it again, with its place
-    position = step.position or ""
+    position = (first.position if step.takes(first.position or "") else step.position) or ""
     fault = card_fault(draft, step, position, first.card, counted=True)
     if fault is None:
         draft.deal(step, position, first.card, pending=True)
@@ -140,9 +145,12 @@ def _place_pending(draft: Draft, step: Step) -> bool:
 
 
 def _take_deferred(draft: Draft) -> bool:
-    """Act on what the shoe reported during a hold."""
-    device_event(draft, draft.state.deferred[0])
-    return True
+    """Act on what the shoe reported during a hold; a re-used card waits for the hand it begins."""
+    for event in draft.state.deferred:
+        if event["event"] != "card_reused" or reuse_is_due(draft, event):
+            device_event(draft, event)
+            return True
+    return False
 
 
 def _publish(draft: Draft, step: Step, announce: bool) -> None:

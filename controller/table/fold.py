@@ -78,14 +78,15 @@ def _device_reported(state: TableState, fact: f.DeviceReported, now: int) -> Non
     if fact.use == "defer":
         state.deferred = (*state.deferred, event)
         return
-    if event in state.deferred[:1]:
-        state.deferred = state.deferred[1:]
+    if event in state.deferred:
+        at = state.deferred.index(event)
+        state.deferred = (*state.deferred[:at], *state.deferred[at + 1 :])
     if fact.use == "act" and event["event"] == "round_result" and state.round is not None:
         state.round.shoe_result = event
         state.standby = False
     elif fact.use == "act" and event["event"] == "standby":
         state.standby = True
-    elif event["event"] == "overdrawn_discarded" and state.shoe is not None:
+    elif event["event"] == "overdrawn_discarded" and state.shoe is not None and state.overdrawn:
         state.shoe.identify(event["card"])
 
 
@@ -196,7 +197,7 @@ def _card_revealed(state: TableState, fact: f.CardRevealed, now: int) -> None:  
 
 
 def _card_held(state: TableState, fact: f.CardHeld, now: int) -> None:  # noqa: ARG001
-    state.pending = (*state.pending, Pending(fact.card, "held"))
+    state.pending = (*state.pending, Pending(fact.card, "held", fact.position))
     if state.shoe is not None:
         state.shoe.count(fact.card)
 
@@ -244,6 +245,10 @@ def _resumed(state: TableState, fact: f.Resumed, now: int) -> None:  # noqa: ARG
 
 
 def _rescan_started(state: TableState, fact: f.RescanStarted, now: int) -> None:  # noqa: ARG001
+    for found in (p for p in state.pending if p.origin == "found"):  # an earlier rescan was broken off
+        assert state.shoe is not None
+        state.shoe.uncount(found.card)
+    state.pending = tuple(p for p in state.pending if p.origin != "found")
     state.rescan = Rescan(fact.hold, state.on_felt, fact.cards)
 
 
@@ -275,7 +280,11 @@ def _incident_resolved(state: TableState, fact: f.IncidentResolved, now: int) ->
     state.holds.pop(f"incident:{fact.incident}", None)
     if fact.resolution == "use_as_next" and incident.cards:
         state.pending = (*state.pending, *(Pending(card, "kept") for card in incident.cards))
-    state.reread = fact.resolution == "rescan" and incident.unread
+    if fact.resolution == "rescan" and incident.unread:
+        state.reread = True
+        for card in incident.cards:
+            assert state.shoe is not None
+            state.shoe.uncount(card)
     if incident.cause == "M-24":
         state.standby = True
     if state.rescan is not None and state.rescan.hold == f"incident:{fact.incident}":
@@ -294,7 +303,7 @@ def _round_voided(state: TableState, fact: f.RoundVoided, now: int) -> None:  # 
     if state.shoe is not None:
         state.shoe.void = state.shoe.void or fact.shoe
         if state.round is not None:
-            state.shoe.sealed += _unrevealed(state.round)
+            state.shoe.sealed += [s for s in _unrevealed(state.round) if s not in state.shoe.sealed]
 
 
 def _unrevealed(round_: Round) -> list[Sealed]:

@@ -51,6 +51,7 @@ VOIDS: Final = ("void_round", "void_round_and_shoe")
 #: Resolutions by code, before the moment is taken into account. Not listed: only the voids.
 _BY_CODE: Final = {
     "M-01": ("rescan",),
+    "M-02": ("use_as_next",),  # it is the unread card itself, read after all
     "M-05": ("burn_card", "use_as_next"),
     "M-08": ("burn_card", "use_as_next"),
     "M-17": ("burn_card",),
@@ -89,6 +90,8 @@ def legal(code: str, *, has_card: bool, round_open: bool, has_shoe: bool) -> tup
     voided. ``has_shoe``: there is a shoe to void.
     """
     found = [r for r in _BY_CODE.get(code, ()) if has_card or r not in ("burn_card", "use_as_next")]
+    if code == "M-30" and has_card:  # a card at a place that is not due is no card of the record
+        found.remove("rescan")
     if code == "M-26":  # the composition of the shoe is broken: nothing from it may be played
         return ("void_round_and_shoe",)
     if round_open:

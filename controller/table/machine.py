@@ -47,8 +47,8 @@ def shoe_is_ready(state: TableState, fact: Any) -> None:  # noqa: ARG001 - all g
     shoe = state.shoe
     if shoe is None or shoe.void:
         raise Refusal("not_allowed_now", "there is no shoe in play", expected="load_shoe")
-    if shoe.burn_of is None or shoe.burned < shoe.burn_of:
-        left = "the first card" if shoe.burn_of is None else f"{shoe.burn_of - shoe.burned} card(s)"
+    if shoe.burn_of is not None and shoe.burned < shoe.burn_of:  # None: no burn, or its first card is still due
+        left = f"{shoe.burn_of - shoe.burned} card(s)"
         raise Refusal("not_allowed_now", f"the burn is not complete: {left} still to draw", expected="burn")
     if shoe.last_round is not None and shoe.rounds >= shoe.last_round:
         raise Refusal("not_allowed_now", "the last round of this shoe was played", expected="load_shoe")

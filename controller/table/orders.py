@@ -8,7 +8,7 @@ from typing import Any
 from controller import commands as c
 from controller import facts as f
 from controller.refusal import Refusal
-from controller.table.advance import end_shoe
+from controller.table.advance import end_shoe, open_seals
 from controller.table.draft import Draft
 from controller.table.incidents import VOIDS
 from controller.table.reads import end_rescan
@@ -66,6 +66,8 @@ def _end_shift(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: AR
     _free(draft)
     if draft.state.phase in ("burning", "result"):
         end_shoe(draft, "shift ended")
+    elif draft.state.phase == "voided":
+        open_seals(draft)
     draft.emit(f.ShiftEnded(by=command.by))
 
 
@@ -119,12 +121,12 @@ def _close_decisions(draft: Draft, command: c.Command, args: c.CloseDecisions) -
 
 def _branch_demand(draft: Draft, command: c.Command, args: c.BranchDemand) -> None:  # noqa: ARG001
     state = draft.state
-    _this_round(draft, args.round)
-    same = state.demand_with(args.key)
+    same = state.demand_with(args.key) if state.round is not None and state.round.id == args.round else None
     if same is not None:  # I9: answered again, not drawn twice
         if (same.line, same.prefix_len, same.draw, same.split) != (args.line, args.prefix_len, args.draw, args.split):
             raise Refusal("key_reused", f"key {args.key!r} was used for another demand of this round")
         return
+    _this_round(draft, args.round)
     if "game_server" in state.devices_lost:
         draft.emit(f.DeviceRestored(device="game_server"))
     _free(draft)
@@ -151,6 +153,8 @@ def _pause(draft: Draft, command: c.Command, args: c.Pause) -> None:
 def _resume(draft: Draft, command: c.Command, args: c.Resume) -> None:
     state = draft.state
     lift = [name for name in LIFTED_BY_RESUME if name in state.holds]
+    if not lift and "device" in state.holds:  # an error of the shoe whose end was never heard
+        lift = ["device"]
     if not lift:
         waits = ", ".join(sorted(state.holds)) or "nothing is held"
         raise Refusal("not_allowed_now", "there is no pause or restart to lift", expected=waits)
@@ -195,6 +199,13 @@ def _resolve(draft: Draft, command: c.Command, args: c.Resolve) -> None:
             f"{args.resolution!r} is not legal for incident {args.incident}",
             expected=", ".join(incident.resolutions),
         )
+    earlier = [n for n, i in draft.state.incidents.items() if n < args.incident and i.cards]
+    if args.resolution == "use_as_next" and earlier and incident.cause != "M-02":
+        raise Refusal(
+            "not_legal",
+            f"a card of incident {min(earlier)} left the shoe before this one: resolve that first",
+            expected=f"resolve incident {min(earlier)}",
+        )
     if args.resolution == "rescan" and incident.cause == "M-30":
         _rescan(draft, command, f"incident:{args.incident}", args.cards, args.reason)
         return
@@ -202,7 +213,8 @@ def _resolve(draft: Draft, command: c.Command, args: c.Resolve) -> None:
         f.IncidentResolved(incident=args.incident, resolution=args.resolution, reason=args.reason, by=command.by)
     )
     if args.resolution in VOIDS:
-        void(draft, args.reason, command.by, shoe=args.resolution == "void_round_and_shoe")
+        foul = incident.cause.startswith("M-26")
+        void(draft, args.reason, command.by, shoe=foul or args.resolution == "void_round_and_shoe")
 
 
 def _void(draft: Draft, command: c.Command, args: c.Void) -> None:
@@ -213,8 +225,11 @@ def _void(draft: Draft, command: c.Command, args: c.Void) -> None:
 
 
 def void(draft: Draft, reason: str, by: str, *, shoe: bool) -> None:
-    """Void the round in progress, and the shoe if asked to (ERR-09)."""
-    draft.emit(f.RoundVoided(reason=reason, by=by, shoe=shoe))
+    """Void the round in progress, and the shoe if asked to (ERR-09) or if its composition is broken (M-26)."""
+    foul = any(i.cause.startswith("M-26") for i in draft.state.incidents.values())
+    draft.emit(f.RoundVoided(reason=reason, by=by, shoe=shoe or foul))
+    if "game_server" in draft.state.devices_lost:  # what it did not answer is no longer asked
+        draft.emit(f.DeviceRestored(device="game_server"))
 
 
 def _reopen(draft: Draft, command: c.Command, args: c.Reopen) -> None:

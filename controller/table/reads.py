@@ -25,8 +25,8 @@ def shoe_event(draft: Draft, event: e.Event) -> None:
     match event:
         case e.CardDrawn(card, target, index):
             _card(draft, card, _position(draft, target, index))
-        case e.CardReused(card, target, index):
-            _reused(draft, card, _position(draft, target, index))
+        case e.CardReused():
+            _reused(draft, msgspec.to_builtins(event))
         case e.CardRevealed() | e.RoundResult() | e.StandBy():
             data = msgspec.to_builtins(event)
             if draft.state.holds:
@@ -44,11 +44,13 @@ def shoe_event(draft: Draft, event: e.Event) -> None:
             _out_of_game(draft, card)
         case e.OverdrawnDiscarded(card, _, _):
             draft.report(event)
-            if not any(HIDDEN in i.cards for i in draft.state.incidents.values()):
+            if not draft.state.overdrawn:
                 _out_of_game(draft, card)
         case e.Started() | e.Gap():
             draft.report(event)
             booted = isinstance(event, e.Started)
+            if booted and "device" in draft.state.holds:  # its errors ended with the boot
+                draft.emit(f.Resumed(hold="device", reason="the shoe started again", by="policy:device"))
             _order_in_doubt(draft, "the shoe started again" if booted else "telegrams are missing")
         case e.ErrorRaised(code, _):
             draft.report(event)
@@ -85,11 +87,11 @@ def _card(draft: Draft, card: str, position: str | None) -> None:
     if state.phase in ("closed", "shoe_change", "voided"):
         draft.emit(f.ReadOutOfGame(card=card))
         return
+    if state.rescan is not None:
+        _rescanned(draft, card)
+        return
     if position is not None and _already(draft, position, card):
         draft.emit(f.ReadRepeated(card=card, position=position))
-        return
-    if state.rescan is not None and _held_only_by(draft, state.rescan.hold):
-        _rescanned(draft, card)
         return
     step = draft.next_step()
     if state.holds:
@@ -117,19 +119,22 @@ def _already(draft: Draft, position: str, card: str) -> bool:
     return round_.at(position) == card
 
 
-def _held_only_by(draft: Draft, hold: str) -> bool:
-    return set(draft.state.holds) == {hold}
-
-
 def _while_held(draft: Draft, step: Step, card: str, position: str | None) -> None:
     """The first card of an open draw step waits for its place; any other is an incident (design page 3)."""
-    waiting = any(p.origin == "held" for p in draft.state.pending)
-    if step.kind == "draw" and not waiting and (position is None or step.takes(position)):
+    waiting = _one_is_held(draft)
+    if step.kind == "draw" and position is None and any(i.unread for i in draft.state.incidents.values()):
+        # It may be the unread card or the one after it: only a person who saw it can say.
+        draft.incident("M-02", expected="the unread card alone", actual="a card was read", cards=(card,))
+    elif step.kind == "draw" and not waiting and (position is None or step.takes(position)):
         draft.emit(f.CardHeld(card=card, position=position or step.position or ""))
     elif position is not None and step.kind == "draw":
         _misplaced(draft, step, position, card)
     else:
         extra_card(draft, card)
+
+
+def _one_is_held(draft: Draft) -> bool:
+    return any(p.origin == "held" for p in draft.state.pending)
 
 
 def _misplaced(draft: Draft, step: Step, place: str, card: str) -> None:
@@ -145,13 +150,8 @@ def _rescanned(draft: Draft, card: str) -> None:
     if rescan.done < len(rescan.expected):
         recorded = rescan.expected[rescan.done]
         if card != recorded and recorded != HIDDEN:
-            draft.incident(
-                "M-30",
-                expected=f"card {rescan.done + 1} as recorded",
-                actual="another card",
-                cards=(card,),
-                secret=False,
-            )
+            draft.emit(f.ReadRepeated(card=card))  # it lies on the felt: the ledger has it already
+            draft.incident("M-30", expected=f"card {rescan.done + 1} as recorded", actual="another card")
             return
         draft.emit(f.CardRescanned(card=card))
     else:
@@ -172,14 +172,19 @@ def end_rescan(draft: Draft) -> None:
         draft.emit(f.Resumed(hold=rescan.hold, reason=reason, by=by))
 
 
-def _reused(draft: Draft, card: str, position: str | None) -> None:
-    """An over-drawn card that was kept takes its place; a second telegram about it changes nothing (M-30)."""
+def _reused(draft: Draft, event: dict[str, Any]) -> None:
+    """An over-drawn card that was kept takes its place, now or when its hand begins; it was counted before."""
     state = draft.state
+    card, position = event["card"], _position(draft, event["target"], event["index"])
     kept = state.pending[:1] and state.pending[0].origin == "kept"
+    undecided = any(i.cause == "M-08" and i.cards for i in state.incidents.values())
     step = draft.next_step()
     place = position or step.position or ""
-    if not kept or state.holds or not step.takes(place):
+    if not kept and not undecided:
         _card(draft, card, position)
+        return
+    if not kept or state.holds or not step.takes(place):
+        draft.report(event, "defer")
         return
     face = state.pending[0].card if card == HIDDEN else card
     fault = card_fault(draft, step, place, face, counted=state.pending[0].card != HIDDEN)
@@ -189,12 +194,24 @@ def _reused(draft: Draft, card: str, position: str | None) -> None:
         draft.deal(step, place, face, pending=True)
 
 
+def reuse_is_due(draft: Draft, event: dict[str, Any]) -> bool:
+    """The kept card of a deferred ``card_reused`` can take its place, or there is none any more."""
+    pending = draft.state.pending
+    if not pending or pending[0].origin != "kept":
+        return True
+    return draft.next_step().takes(_position(draft, event["target"], event["index"]) or "")
+
+
 def device_event(draft: Draft, event: dict[str, Any]) -> None:
     """Act on a reveal, result or stand-by of the shoe, fresh or deferred."""
     state = draft.state
     match event["event"]:
         case "card_revealed":
             _revealed(draft, event)
+        case "card_reused":
+            draft.report(event)
+            if state.pending and state.pending[0].origin == "kept":
+                _reused(draft, event)
         case "round_result" if not state.round_open:
             draft.report(event)
         case "round_result" if (step := draft.next_step()).kind != "shoe_result":
@@ -245,14 +262,18 @@ def _unread(draft: Draft, raw: str) -> None:
     state = draft.state
     if state.phase in ("closed", "shoe_change", "voided"):
         return
+    if state.rescan is not None:
+        draft.incident("M-30", expected="a card of the felt, read again", actual="the reader did not read it")
+        return
     step = draft.next_step()
-    if step.kind != "draw":
+    if step.kind != "draw" or _one_is_held(draft):
         extra_card(draft, HIDDEN)
         return
     draft.incident(
         "M-01",
         expected=f"a card for {step.position}",
         actual=f"the reader answered {raw!r}",
+        cards=(HIDDEN,),
         position=step.position,
         secret=step.hidden,
     )

@@ -75,6 +75,12 @@ class Shoe:
         """The face of a card that has left the shoe is known."""
         self.seen[card] = self.seen.get(card, 0) + 1
 
+    def uncount(self, card: str) -> None:
+        """The card will be read again, and counted then."""
+        self.out -= 1
+        if card != HIDDEN:
+            self.seen[card] -= 1
+
     @property
     def left(self) -> int:
         """Cards that must still be in the shoe."""
@@ -98,6 +104,7 @@ class Pending:
 
     card: str
     origin: Literal["held", "found", "kept"]
+    position: str | None = None  # where it was due when it was held
 
 
 #: Phases in which a round is in progress: its bets are at stake.
@@ -157,12 +164,18 @@ class TableState:
 
     @property
     def on_felt(self) -> tuple[str, ...]:
-        """The recorded cards of the burn or round in progress, in physical order."""
+        """The recorded cards of the burn or round in progress, in physical order; a held card lies there too."""
+        held = tuple(p.card for p in self.pending if p.origin == "held")
         if self.phase == "burning" and self.shoe is not None:
-            return tuple(self.shoe.burn_cards)
+            return (*self.shoe.burn_cards, *held)
         if self.round is not None and self.phase in DEAL_PHASES:
-            return tuple(c.card for c in self.round.cards)
+            return (*(c.card for c in self.round.cards), *held)
         return ()
+
+    @property
+    def overdrawn(self) -> bool:
+        """An over-drawn card without a face is the matter of an open incident."""
+        return any(i.cause == "M-08" and HIDDEN in i.cards for i in self.incidents.values())
 
     def demand_with(self, key: str) -> Demand | None:
         """The demand of this round that was made under ``key``."""

@@ -92,7 +92,7 @@ def _take(draft: Draft, what: Input) -> None:
             order(draft, command, date)
         case DeadlineInput("step"):
             _step_deadline(draft)
-        case DeadlineInput():
+        case DeadlineInput() if draft.state.void_due is not None and draft.now >= draft.state.void_due:
             void(draft, "not resolved in time", "policy:auto_void", shoe=False)
         case Start():
             _start(draft, what)
@@ -105,7 +105,8 @@ def _start(draft: Draft, start: Start) -> None:
             epoch=state.epoch + 1, program=start.program, config_digest=start.config_digest, config=start.config
         )
     )
-    draft.emit(f.DeviceLost(device="shoe", reason="not connected yet"))
+    if "shoe" not in state.devices_lost:
+        draft.emit(f.DeviceLost(device="shoe", reason="not connected yet"))
     if state.phase != "closed" and "restart" not in state.holds:
         draft.emit(
             f.Paused(hold="restart", reason="cards may have been drawn while the table was down", by="policy:restart")

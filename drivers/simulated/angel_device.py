@@ -118,8 +118,7 @@ class AngelDevice(CardDevice):
             steps += self._telegram(ErrorRaised(CANNOT_READ, error_mode=True))
             return self.answer(steps, [_entry(item, "card", steps, name)])
         steps += _with_fault(self._place(item, name), fault)
-        entries = [_entry(item, "card", steps, name)]
-        return self.answer(*self._close_hand(steps, entries))
+        return self._closed(self.answer(steps, [_entry(item, "card", steps, name)]))
 
     def rescan_last(self) -> Outcome:
         """See ``Device.rescan_last``: only a card that could not be read is read again."""
@@ -128,8 +127,7 @@ class AngelDevice(CardDevice):
             raise Refused("no card waits to be read again: this shoe reads a card only on its way out")
         self._unread = None
         steps = self._cancel_error() + self._place(item, None)
-        steps, entries = self._close_hand(steps, [])
-        return Outcome({"ok": True, "count": 1}, steps, entries)
+        return self._closed(Outcome({"ok": True, "count": 1}, steps, []))
 
     def push_back(self, words: list[str]) -> Outcome:
         """See ``Device.push_back``: error 4, or 5 ``midway``, in error mode; the place in the hand is free again."""
@@ -197,34 +195,39 @@ class AngelDevice(CardDevice):
         hand = self._hand
         return lambda: hand.remove(side)
 
-    def _close_hand(self, steps: list[Step], entries: list[Entry]) -> tuple[list[Step], list[Entry]]:
-        """What follows the last card of a hand: an over-drawn card, the reveals, the result, the stand-by."""
+    def _closed(self, outcome: Outcome) -> Outcome:
+        """With what follows the last card of a hand: an over-drawn card, the reveals, the result, the stand-by.
+
+        The answer then has ``hand_over``: the dealer reads that much off the shoe's display.
+        """
         hand = self._hand
         if hand.next_place() is not None:
-            return steps, entries
+            return outcome
+        answer, steps, entries = dict(outcome.answer), list(outcome.steps), list(outcome.entries)
         if self._overdraw is not None:
-            more, extra = self._draw_too_many(self._overdraw)
-            steps, entries = steps + more, entries + extra
+            steps += self._draw_too_many(self._overdraw, entries)
+            if "left" in answer:
+                answer["left"] = self.shoe.left
         if self._mode == "hidden":
             for side, index, card in hand.placed():
-                steps = steps + self._telegram(CardRevealed(card, side, index))
-        steps = steps + self._telegram(RoundResult(hand.winner(), *hand.pairs()))
+                steps += self._telegram(CardRevealed(card, side, index))
+        steps += self._telegram(RoundResult(hand.winner(), *hand.pairs()))
         # Where the capture shows a card kept, the next hand began without a stand-by.
         if self._standby and self._kept is None:
-            steps = steps + self._telegram(StandBy(), STANDBY_S)
+            steps += self._telegram(StandBy(), STANDBY_S)
         self._hand = Hand()
         self._standby = True
         self._overdraw = None
         # The hand is closed: a card that goes back now does not open it again.
         self._undo = None
-        return steps, entries
+        answer["hand_over"] = True
+        return Outcome(answer, steps, entries)
 
-    def _draw_too_many(self, use: str) -> tuple[list[Step], list[Entry]]:
+    def _draw_too_many(self, use: str, entries: list[Entry]) -> list[Step]:
         """One card after the last, in the telegrams of the capture; without effect if no card is left."""
         steps: list[Step] = []
-        entries: list[Entry] = []
         if self.shoe.left == 0:
-            return steps, entries
+            return steps
         item = self.shoe.take(to_felt=False)
         if item.card == CUT:
             steps += self._telegram(CutCard())
@@ -240,7 +243,7 @@ class AngelDevice(CardDevice):
             self._kept = item
         wire += self._telegram(ErrorCleared(OVERDRAW, error_mode=False))
         entries.append(_entry(item, "card", wire, "overdraw"))
-        return steps + wire, entries
+        return steps + wire
 
     def _reuse(self, item: Item) -> Outcome:
         """The card that was kept opens the next hand; nothing leaves the shoe."""

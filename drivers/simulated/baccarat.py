@@ -62,9 +62,7 @@ class Hand:
     def placed(self) -> list[tuple[Side, int, str]]:
         """The cards in the order in which they were dealt."""
         hands: tuple[tuple[Side, list[str]], ...] = (("player", self.player), ("banker", self.banker))
-        return [
-            (side, index + 1, cards[index]) for index in range(3) for side, cards in hands if index < len(cards)
-        ]
+        return [(side, index + 1, cards[index]) for index in range(3) for side, cards in hands if index < len(cards)]
 
     def winner(self) -> Literal["player", "banker", "tie"]:
         """Who has the higher value (BAC-11)."""

@@ -1,0 +1,102 @@
+"""kill -9 of the table at random moments of one simulated evening (design page 9.2, 9.3)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from controller import facts as f
+from controller.journal.reader import open_read_only
+from controller.journal.verify import verify
+from controller.simulation.studio import Scene, Studio
+
+KILLS = 20
+SEED = 3
+
+
+@pytest.mark.timeout(240)
+def test_twenty_kills_lose_no_card_and_publish_no_seq_twice(tmp_path_factory: pytest.TempPathFactory) -> None:
+    rng = Random(SEED)
+    print(f"seed {SEED}")
+    folder = tmp_path_factory.mktemp("kill")
+    studio = Studio(folder, Scene(seed=str(SEED), speed=0.0))
+    seen: dict[int, dict[str, Any]] = {}
+    rounds = 0
+    with studio, studio.client() as client:
+        for number in range(KILLS + 1):
+            wanted = rng.randrange(5, 60)
+            deadline = time.monotonic() + 60
+            while wanted > 0 or (number == KILLS and not _at_rest(client)):
+                assert time.monotonic() < deadline, f"stalled at {client.state['step']} after kill {number}"
+                frame = client.next_event(0.5)
+                if frame is None:
+                    studio.check()
+                    continue
+                assert frame["seq"] not in seen or seen[frame["seq"]] == frame
+                seen[frame["seq"]] = frame
+                rounds += frame["type"] == "round_result"
+                wanted -= frame["type"] in ("card_dealt", "card_burned", "step_opened", "decision_closed")
+            if number < KILLS:
+                time.sleep(rng.random() * 0.01)  # not always right after a frame, while the table is idle
+                studio.kill_table()
+                studio.start_table()
+        assert rounds >= KILLS
+    journal = folder / "table.journal"
+    report = verify(journal)
+    assert report.ok, report.fault
+    _seen_is_what_was_journaled(journal, seen)
+    accounted = _accounted(journal)
+    for shoe, cards in _left_the_shoe(folder / "shoe.jsonl").items():
+        assert accounted[shoe][: len(cards)] == cards, f"shoe {shoe}: what left it is not what the journal says"
+
+
+def _at_rest(client: Any) -> bool:
+    """Between two rounds every card that left the shoe must be in the record."""
+    return bool(client.state["step"]["step"] == "open_bets")
+
+
+def _seen_is_what_was_journaled(journal: Path, seen: dict[int, dict[str, Any]]) -> None:
+    with open_read_only(journal) as reader:
+        kept = {}
+        for frame in reader.frames_since(0, 10**9):
+            kept[frame.seq] = json.loads(frame.frame)
+    assert seen
+    for seq, frame in seen.items():
+        assert kept[seq] == frame
+
+
+def _left_the_shoe(log: Path) -> dict[int, list[str]]:
+    """Faces in physical order by the number of the shoe, from the device's own log."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for text in log.read_text().splitlines():
+        item = json.loads(text)
+        if item.get("item") == "card":
+            found[item["shoe"]].append(item["card"])
+    return found
+
+
+def _accounted(journal: Path) -> dict[int, list[str]]:
+    """Faces by the number of the shoe, in the order in which the journal first names them."""
+    found: dict[int, list[str]] = defaultdict(list)
+    shoe = 0
+    with open_read_only(journal) as reader:
+        for row in reader.facts():
+            fact = f.decode_fact(row.body)
+            match fact:
+                case f.ShoeLoaded():
+                    shoe += 1
+                case f.BurnIndicatorDrawn(from_hold=False) | f.CardBurned(from_hold=False) | f.CardHeld():
+                    found[shoe].append(fact.card)
+                case f.CardDealt(from_hold=False):
+                    found[shoe].append(fact.face)
+                case f.CardRescanned(extra=True) | f.ReadOutOfGame():
+                    found[shoe].append(fact.card)
+                case f.IncidentRaised(counted=False):
+                    found[shoe] += fact.cards
+    return found
