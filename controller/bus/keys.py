@@ -229,7 +229,7 @@ def _mode(path: Path) -> int:
     try:
         return path.stat().st_mode
     except OSError as error:
-        raise KeysError(f"{path}: {error.strerror}") from error
+        raise KeysError(f"{path}: {error.strerror}; keys are made with: dealerd keys") from error
 
 
 def _check_folder(path: Path) -> None:

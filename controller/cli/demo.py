@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.rounds is not None and args.rounds < 1:
         raise UsageError(f"--rounds {args.rounds}: at least 1")
-    if args.speed < 0:
+    if not 0 <= args.speed < float("inf"):
         raise UsageError(f"--speed {args.speed:g}: 0 or more")
     if args.json and args.rounds is None:
         raise UsageError("--json needs --rounds N: without a view only a demo that ends is of use")
@@ -50,6 +50,10 @@ def run(args: argparse.Namespace) -> int:
         folder = args.folder.absolute() if args.folder is not None else Path(scratch)
         if (folder / "table.journal").exists():
             raise UsageError(f"{folder}: holds the journal of an earlier demo; give another folder or remove it")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"--folder {folder} cannot be made: {error.strerror}") from error
         studio = Studio(folder, scene)
         try:
             with studio, studio.client() as client, _view(args.json) as show:

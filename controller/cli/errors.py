@@ -11,7 +11,7 @@ class UsageError(Exception):
 
 def report(error: Exception) -> int:
     """Print an expected error and return its exit status; raise anything else again."""
-    from controller.bus.errors import BusError, CommandRefused
+    from controller.bus.errors import BusError, CommandRefused, KeysError
     from controller.config import ConfigError
     from controller.journal.errors import JournalError
     from controller.table.table import JournalFault
@@ -22,7 +22,7 @@ def report(error: Exception) -> int:
         if error.expected:
             print(f"expected: {error.expected}", file=sys.stderr)
         return 1
-    if isinstance(error, (UsageError, ConfigError, SettingsError)):
+    if isinstance(error, (UsageError, ConfigError, SettingsError, KeysError)):
         print(error, file=sys.stderr)
         return 2
     if isinstance(error, (BusError, JournalError, JournalFault, DriverError)):

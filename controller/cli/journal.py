@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
+from controller.cli.errors import UsageError
 from controller.facts import decode_fact
 from controller.journal.records import FactRow
 
@@ -45,9 +48,9 @@ def masked(row: FactRow) -> dict[str, Any]:
 
 
 def _verify(args: argparse.Namespace) -> int:
-    from controller.cli.errors import UsageError
     from controller.journal.verify import verify
 
+    _require_file(args.file)
     expect = None
     if args.expect_last:
         number, _, digest = args.expect_last.partition(":")
@@ -68,9 +71,27 @@ def _verify(args: argparse.Namespace) -> int:
     return 0 if report.ok else 1
 
 
+def _require_file(path: Path) -> None:
+    if not path.is_file():
+        raise UsageError(f"there is no journal {path}: give the file that [table] journal names")
+
+
+@contextlib.contextmanager
+def _opened(path: Path, journal: Path) -> Iterator[TextIO]:
+    if path.exists() and path.samefile(journal):
+        raise UsageError(f"--out {path} is the journal itself: give another file")
+    try:
+        out = path.open("w", encoding="utf-8", newline="")
+    except OSError as error:
+        raise UsageError(f"--out {path} cannot be written: {error.strerror}") from error
+    with out:
+        yield out
+
+
 def _show(args: argparse.Namespace) -> int:
     from controller.journal.show import rows
 
+    _require_file(args.file)
     for row in rows(args.file, round=args.round, shoe=args.shoe, types=args.type, mask=masked):
         data = " ".join(f"{k}={json.dumps(v, separators=(',', ':'))}" for k, v in (row.get("data") or {}).items())
         print(f"{row['n']:>7} {row['at']} {row['round'] or row['shoe'] or '-':<20} {row['type']:<20} {data}".rstrip())
@@ -80,11 +101,12 @@ def _show(args: argparse.Namespace) -> int:
 def _export(args: argparse.Namespace) -> int:
     from controller.journal.show import export
 
+    _require_file(args.file)
     options: dict[str, Any] = {"round": args.round, "shoe": args.shoe, "types": args.type, "mask": masked}
     if args.out is None:
         export(args.file, format=args.format, out=sys.stdout, **options)
     else:
-        with args.out.open("w", encoding="utf-8", newline="") as out:
+        with _opened(args.out, args.file) as out:
             count = export(args.file, format=args.format, out=out, **options)
         print(f"{count} facts written to {args.out}")
     return 0

@@ -9,6 +9,7 @@ import queue
 from pathlib import Path
 from typing import Any
 
+from controller.cli.errors import UsageError
 from controller.config import load
 
 
@@ -38,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from controller.service.run import serve
 
+    if args.ready_file is not None and not args.ready_file.absolute().parent.is_dir():
+        raise UsageError(f"--ready-file {args.ready_file}: there is no folder {args.ready_file.absolute().parent}")
     # A blocked stderr must not stop dealing, so a thread of its own writes the log.
     waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
     handler = logging.StreamHandler()

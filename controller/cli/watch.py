@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from controller.cli import connect
+from controller.cli.errors import UsageError
 
 
 def add_parser(subparsers: Any) -> None:
@@ -26,7 +27,10 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Follow until Ctrl-C or ``--count``."""
     left = args.count
+    if left is not None and left < 0:
+        raise UsageError(f"--count {left}: 0 or more")
     with connect.contact(args, ("observer", "supervisor", "dealer", "game_server")).client() as client:
+        client.command("status")  # a table that does not answer is told of at once, not waited for in silence
         if args.start is not None:
             left = _catch_up(client, args, left)
         for frame in client.events() if left is None or left > 0 else ():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
 from controller.simulation.control import ShoeControl
@@ -11,6 +12,8 @@ from controller.simulation.peer import Action, Frame, Peer, arguments
 
 #: What the supervisor would rather do, best first. Only what the table offers is chosen.
 PREFERRED = ("rescan", "burn_card", "resume", "use_as_next", "void_round", "void_round_and_shoe")
+#: Whoever was about to draw when the table stopped has done so before the felt is counted, at any speed.
+HANDS_OFF_S = 0.3
 _LOOK_AGAIN = {"step_opened", "paused", "resumed", "incident_raised", "incident_resolved", "device_restored"}
 
 
@@ -34,6 +37,8 @@ class Supervisor(Peer):
             return None
         if state["incidents"]:
             return 4.0, self._resolve
+        if step == "rescan":
+            return None
         if "restart" in state["holds"]:
             return 4.0, self._prove_order
         if step == "start_shift":
@@ -46,6 +51,7 @@ class Supervisor(Peer):
         return self.order(name, dict(args), self.client.seq)
 
     def _prove_order(self) -> bool:
+        time.sleep(HANDS_OFF_S)
         cards = self.shoe.ask("felt")["count"]
         return self._do("resume", reason="every card on the felt read again", how="rescan", cards=cards)
 

@@ -17,7 +17,7 @@ from controller.journal.verify import verify
 from controller.simulation.studio import Scene, Studio
 
 KILLS = 20
-SEED = 3
+SEED = 20261129
 
 
 @pytest.mark.timeout(240)
@@ -53,7 +53,7 @@ def test_twenty_kills_lose_no_card_and_publish_no_seq_twice(tmp_path_factory: py
     _seen_is_what_was_journaled(journal, seen)
     accounted = _accounted(journal)
     for shoe, cards in _left_the_shoe(folder / "shoe.jsonl").items():
-        assert accounted[shoe][: len(cards)] == cards, f"shoe {shoe}: what left it is not what the journal says"
+        _explains(accounted[shoe], cards, shoe)
 
 
 def _at_rest(client: Any) -> bool:
@@ -81,9 +81,21 @@ def _left_the_shoe(log: Path) -> dict[int, list[str]]:
     return found
 
 
-def _accounted(journal: Path) -> dict[int, list[str]]:
-    """Faces by the number of the shoe, in the order in which the journal first names them."""
-    found: dict[int, list[str]] = defaultdict(list)
+def _explains(accounted: list[tuple[str, bool]], cards: list[str], shoe: int) -> None:
+    """Every card in physical order. A card in an incident may be one read again, so it need not be a further one."""
+    rest = iter(accounted)
+    for number, card in enumerate(cards, 1):
+        for named, certain in rest:
+            if named == card:
+                break
+            assert not certain, f"shoe {shoe}: card {number} that left it is {card}, the journal says {named}"
+        else:
+            pytest.fail(f"shoe {shoe}: card {number}, {card}, is not in the journal")
+
+
+def _accounted(journal: Path) -> dict[int, list[tuple[str, bool]]]:
+    """(face, dealt for certain) by the number of the shoe, in the order in which the journal first names them."""
+    found: dict[int, list[tuple[str, bool]]] = defaultdict(list)
     shoe = 0
     with open_read_only(journal) as reader:
         for row in reader.facts():
@@ -92,11 +104,11 @@ def _accounted(journal: Path) -> dict[int, list[str]]:
                 case f.ShoeLoaded():
                     shoe += 1
                 case f.BurnIndicatorDrawn(from_hold=False) | f.CardBurned(from_hold=False) | f.CardHeld():
-                    found[shoe].append(fact.card)
+                    found[shoe].append((fact.card, True))
                 case f.CardDealt(from_hold=False):
-                    found[shoe].append(fact.face)
+                    found[shoe].append((fact.face, True))
                 case f.CardRescanned(extra=True) | f.ReadOutOfGame():
-                    found[shoe].append(fact.card)
+                    found[shoe].append((fact.card, True))
                 case f.IncidentRaised(counted=False):
-                    found[shoe] += fact.cards
+                    found[shoe] += [(card, False) for card in fact.cards]
     return found

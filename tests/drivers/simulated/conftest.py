@@ -128,7 +128,8 @@ class Shoe:
         return line.read_until(MARK)
 
     def entries(self) -> list[dict[str, Any]]:
-        return [json.loads(text) for text in self.log.read_text().splitlines()]
+        """The log up to its last whole line: a reader may see a part of the one that is being written."""
+        return [json.loads(text) for text in self.log.read_text().split("\n")[:-1]]
 
     def stop(self) -> int:
         """End the standard input, as a parent does that dies; the exit status. May be repeated."""

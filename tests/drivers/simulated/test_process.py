@@ -415,4 +415,5 @@ def test_the_socket_needs_no_link(start: Start, tmp_path: Path) -> None:
     assert control.ask("felt")["ok"]
     shoe.process.send_signal(signal.SIGTERM)
     assert control.finish() == []
+    assert shoe.process.wait(LONG_S) == 0
     assert not (tmp_path / "shoe.ctl").exists()
