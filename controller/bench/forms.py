@@ -5,6 +5,7 @@ Each has a shoe's line to write to and a subscriber that hears what it publishes
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from contextlib import ExitStack
 from dataclasses import replace
@@ -40,6 +41,7 @@ class Form(ABC):
     """One form, running until it is closed."""
 
     line: Line
+    child: Child
     subscriber: Subscriber
 
     def __init__(self) -> None:
@@ -56,6 +58,7 @@ class Form(ABC):
         """The next message. Raises ``BenchError`` if none comes."""
         message = self.subscriber.receive(ANSWER_MS)
         if message is None:
+            self.child.check()
             raise BenchError(f"{type(self).__name__} published nothing for {ANSWER_MS} ms")
         return message
 
@@ -81,7 +84,7 @@ class Bare(Form):
             stack.callback(self.line.close)
             words = ["controller.bench.baseline", self.line.path, address]
             words += ["--journal", str(folder / f"{name}.journal")] if journal else []
-            stack.enter_context(Child(name, words, folder))
+            self.child = stack.enter_context(Child(name, words, folder))
             self.subscriber = stack.enter_context(Subscriber(address, baseline.TOPIC))
             self._join()
             self._stack = stack.pop_all()
@@ -118,7 +121,7 @@ class Service(Form):
             self.line = Line()
             stack.callback(self.line.close)
             loaded = _prepare(folder, self.line.path)
-            stack.enter_context(Child("table", ["controller.cli", "run", str(loaded.path)], folder))
+            self.child = stack.enter_context(Child("table", ["controller.cli", "run", str(loaded.path)], folder))
             self._supervisor = stack.enter_context(_client(loaded, "supervisor"))
             self._game_server = stack.enter_context(_client(loaded, "game_server"))
             self.subscriber = stack.enter_context(
@@ -138,8 +141,7 @@ class Service(Form):
             step, self._step = self._step, {}
             if step:
                 self._act(step)
-            while not self._step:
-                self.heard(self.answer())
+            self._await_step()
         self._step = {}
         card = self._cards.pop()
         return encode(CardDrawn(card)), f'"card":"{card}"'.encode()
@@ -172,6 +174,14 @@ class Service(Form):
                 self.line.send(encode(CardDrawn(self._cards.pop())))
             case other:
                 raise BenchError(f"the table asks for {other}, which the benchmark does not know")
+
+    def _await_step(self) -> None:
+        """Follow the feed to the next step. Heartbeats alone are no progress."""
+        deadline = time.monotonic() + ANSWER_MS / 1000
+        while not self._step:
+            self.heard(self.answer())
+            if time.monotonic() > deadline:
+                raise BenchError(f"the table opens no step for {ANSWER_MS} ms")
 
     def _join(self) -> None:
         """Hear the feed (a heartbeat comes each second), then learn the step; the shoe may just be connecting."""

@@ -24,8 +24,10 @@ MUST: Final = 1.5
 AIM: Final = 1.2
 DEFAULT_SAMPLES: Final = 300
 
+#: Samples in a block: one coup. The disk changes its mind within seconds, so short blocks compare best.
 _BLOCK: Final = 4
-_SMALL_BLOCK: Final = 4
+#: Blocks played and not counted, while interpreters and caches warm up.
+_WARM_UP: Final = 2
 #: Between samples, so that none rides on the work of the one before.
 _GAP_MS: Final = (1.0, 4.0)
 _LIMIT_S: Final = 10.0
@@ -35,8 +37,7 @@ Progress = Callable[[int, int], None]
 
 def measure(samples: int, progress: Progress) -> dict[str, Any]:
     """At least ``samples`` samples of each form, in whole blocks. Raises ``BenchError``."""
-    size = _BLOCK if samples >= 4 * _BLOCK else _SMALL_BLOCK
-    blocks = -(-samples // size)
+    blocks = -(-samples // _BLOCK)
     rng = Random(1)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dealerd-bench-")))
@@ -46,12 +47,12 @@ def measure(samples: int, progress: Progress) -> dict[str, Any]:
             "dealerd": stack.enter_context(Service(folder, rng)),
         }
         measured: dict[str, list[list[int]]] = {name: [] for name in forms}
-        for block in range(-1, blocks):  # the first one only warms up
+        for block in range(-_WARM_UP, blocks):
             for name, form in forms.items():
-                taken = [_sample(form, rng) for _ in range(size)]
+                taken = [_sample(form, rng) for _ in range(_BLOCK)]
                 if block >= 0:
                     measured[name].append(taken)
-            progress(block + 1, blocks)
+            progress(block + _WARM_UP, blocks + _WARM_UP)
         disk = file_system(folder)
     return _report(measured, disk)
 

@@ -46,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--json needs --rounds N: without a view only a demo that ends is of use")
     protocol = {"baccarat": "angel"}.get(args.game, "line")
     scene = Scene(game=args.game, protocol=protocol, seed=args.seed, speed=args.speed, rounds=args.rounds)
+    if protocol == "angel":
+        scene.shoe_args = ("--mode", "open")
     with tempfile.TemporaryDirectory(prefix="dealerd-demo-") as scratch:
         folder = args.folder.absolute() if args.folder is not None else Path(scratch)
         if (folder / "table.journal").exists():

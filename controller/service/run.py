@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import signal
+import socket
+import threading
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -59,12 +61,27 @@ def serve(loaded: Loaded, *, ready: Path | None = None) -> None:
 
 @contextlib.contextmanager
 def _signals(actor: Actor) -> Iterator[None]:
-    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the form of a handler
-        actor.stop()
+    """Stop on SIGTERM and SIGINT. A handler alone runs late: ZeroMQ may go on waiting when the signal found it
+    between two waits. So Python's own wake-up byte is read by a thread."""
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    def nothing(number: int, frame: FrameType | None) -> None: ...
+
+    def watch() -> None:
+        if reader.recv(1):
+            actor.stop()
+
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    thread = threading.Thread(target=watch, name="signals")
+    with reader, writer:
+        thread.start()
+        old_fd = signal.set_wakeup_fd(writer.fileno())
+        before = {number: signal.signal(number, nothing) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            signal.set_wakeup_fd(old_fd)
+            writer.shutdown(socket.SHUT_RDWR)
+            thread.join()

@@ -18,6 +18,7 @@ class Dealer(Peer):
     def __init__(self, args: argparse.Namespace) -> None:
         super().__init__(args)
         self.shoe = ShoeControl(args.control)
+        self.hand_over = False
 
     def react(self, frame: Frame) -> tuple[float, Action] | None:
         """See ``Peer.react``."""
@@ -25,6 +26,8 @@ class Dealer(Peer):
             return None
         data = frame["data"]
         match data["step"]:
+            case "draw" if "reveal" in data.get("others", ()) and self.hand_over:
+                return None  # the shoe's lamp says that the hands are complete
             case "draw" if data.get("again"):
                 return 1.0, lambda: self._hand("rescan_last")
             case "draw":
@@ -48,7 +51,9 @@ class Dealer(Peer):
 
     def _hand(self, request: str) -> None:
         try:
-            self.shoe.ask(request)
+            answer = self.shoe.ask(request)
+            if request == "draw":
+                self.hand_over = bool(answer.get("hand_over"))
         except ControlError as error:
             print(error, file=sys.stderr, flush=True)
 

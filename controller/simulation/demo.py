@@ -82,6 +82,7 @@ class Play:
         self._sequence.update(json.dumps(told, sort_keys=True).encode() + b"\n")
 
     def _summary(self, client: TableClient, late: TableClient | None, seconds: float) -> dict[str, Any]:
+        self.studio.stop_people()  # so that nothing moves while states are compared
         snapshot = client.snapshot()
         follower = _follow_to(client, snapshot.seq)
         checks = {"snapshot_equal": follower == snapshot.state}

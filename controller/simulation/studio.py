@@ -132,9 +132,17 @@ class Studio:
             if process.poll() is not None:
                 raise StudioError(f"{name} ended with status {process.returncode}: {self.tail(name)}")
 
+    def stop_people(self) -> None:
+        """Nobody acts any more; shoe and table service go on."""
+        self._stop("game_server", "dealer", "supervisor")
+
     def stop(self) -> None:
         """End every process, the people first."""
-        for name in ("game_server", "dealer", "supervisor", "table", "shoe"):
+        self.stop_people()
+        self._stop("table", "shoe")
+
+    def _stop(self, *names: str) -> None:
+        for name in names:
             process = self._running.pop(name, None)
             if process is None:
                 continue
