@@ -1,13 +1,20 @@
-"""What every protocol's decoder looks like: bytes and their time in, events out. No I/O, no clock."""
+"""What every protocol's decoder looks like: bytes and their time in, events and bytes out. No I/O, no clock.
+
+A protocol that answers its device (an acknowledgement) or asks it (a poll, a command) overrides ``outgoing``; the
+reader thread of ``drivers.shoe`` writes what it returns. A protocol that only listens leaves it alone.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from drivers.events import Event
+
+# How often a decoder may look at the clock while nothing arrives, unless it asks for more.
+IDLE_S: Final = 0.2
 
 
 class Decoded(NamedTuple):
@@ -31,8 +38,13 @@ class DecoderStats(msgspec.Struct):
 class Decoder(ABC):
     """Turns a byte stream into events. ``now`` is monotonic seconds of the read that brought the bytes.
 
-    No method raises for any bytes whatever. How the stream was cut into reads makes no difference.
+    No method raises for any bytes whatever. How the stream was cut into reads makes no difference. One thread
+    calls all of them.
     """
+
+    poll_s: float = IDLE_S
+    """``idle`` is called this often while nothing arrives, and ``outgoing`` after it: the longest a poll or a
+    time-out waits for its turn. Asked anew after every read, so it may change."""
 
     def __init__(self) -> None:
         self.stats = DecoderStats()
@@ -55,7 +67,17 @@ class Decoder(ABC):
 
     @abstractmethod
     def reopened(self) -> None:
-        """The line was opened again: forget what does not outlive an interruption; keep sequence numbers."""
+        """The line was opened (the first time, too): forget what does not outlive an interruption; keep sequence
+        numbers. What the device must be told at the start is left for ``outgoing``."""
+
+    def outgoing(self, now: float) -> bytes:  # noqa: ARG002
+        """What the device is to be sent now, each byte returned once; empty for nothing.
+
+        Called after ``reopened`` and after each ``decode`` and ``idle``, once what they returned was handed on: an
+        acknowledgement sent from here is for events that the table has. Bytes that cannot be written are not asked
+        for again: the line counts as lost, and ``reopened`` comes next.
+        """
+        return b""
 
 
 def escape(raw: bytes) -> str:

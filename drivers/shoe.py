@@ -1,7 +1,10 @@
 """What all shoe drivers share: one reader thread that owns the port, and its way back after a loss.
 
 A driver of a protocol is a decoder and a few facts (``ShoeDriver``'s hooks); ``drivers.registry`` makes one from
-settings.
+settings. What goes to the device comes out of the decoder, too (``Decoder.outgoing``): the reader thread alone
+writes the port, with its write time-out, so that an answer never overtakes the events before it. A method of a
+driver that has something to send from another thread leaves it where the decoder finds it (behind a lock of their
+own) and calls ``wake``.
 """
 
 from __future__ import annotations
@@ -24,9 +27,6 @@ from drivers.settings import Capabilities, LineSettings, ShoeSettings
 __all__ = ["Capabilities", "LineSettings", "Reading", "ShoeDriver", "ShoeSettings", "Sink"]
 
 logger = logging.getLogger(__name__)
-
-# How often the decoder may look at the clock while nothing arrives.
-IDLE_S: Final = 0.2
 
 # Connecting to a device server that does not answer takes 5 s and cannot be interrupted.
 STOP_TIMEOUT_S: Final = 10.0
@@ -126,6 +126,14 @@ class ShoeDriver(ABC):
         if thread.is_alive():
             logger.error("reader of %s does not end: its sink blocks", self.settings.port)
 
+    def allow(self, draw: bool) -> None:
+        """The procedure allows a card now (``draw``), or not. A state, not a change: may be repeated, and is told
+        whenever it may have changed. Never blocks or raises. Does nothing on a shoe that has no lock."""
+
+    def wake(self) -> None:
+        """Let the reader thread ask the decoder for ``outgoing`` at once. From any thread; does nothing if stopped."""
+        self._port.cancel()
+
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
@@ -152,13 +160,21 @@ class ShoeDriver(ABC):
         self._sink([Reading(PortRestored(self.settings.port), now_ns, b"")])
 
     def _read_until_stopped(self) -> None:
+        decoder = self._decoder
+        self._send(time.monotonic())
         while not self._stop.is_set():
-            data = self._port.read(time.monotonic() + IDLE_S)
+            data = self._port.read(time.monotonic() + decoder.poll_s)
             now_ns = time.monotonic_ns()
             now = now_ns / 1e9
-            self._deliver(self._decoder.decode(data, now) if data else self._decoder.idle(now), now_ns)
+            self._deliver(decoder.decode(data, now) if data else decoder.idle(now), now_ns)
+            self._send(now)
         now_ns = time.monotonic_ns()
         self._deliver(self._decoder.flush(now_ns / 1e9), now_ns)
+
+    def _send(self, now: float) -> None:
+        data = self._decoder.outgoing(now)
+        if data:
+            self._port.write(data)
 
     def _deliver(self, decoded: list[Decoded], received_ns: int) -> None:
         if decoded:

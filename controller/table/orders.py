@@ -168,7 +168,7 @@ def _resume(draft: Draft, command: c.Command, args: c.Resume) -> None:
         if args.how == "rescan":
             lift.remove("restart")
             _rescan(draft, command, "restart", args.cards, args.reason)
-    elif "restart" in lift and args.how == "rescan" and args.cards:
+    elif "restart" in lift and args.how == "rescan" and args.cards and state.phase not in ("shoe_change", "voided"):
         lift.remove("restart")
         _rescan(draft, command, "restart", args.cards, args.reason)
     for name in lift:

@@ -263,6 +263,7 @@ def _unread(draft: Draft, raw: str) -> None:
     """A card left the shoe and nobody knows which (M-01)."""
     state = draft.state
     if state.phase in ("closed", "shoe_change", "voided"):
+        draft.emit(f.ReadOutOfGame(card=HIDDEN))
         return
     if state.rescan is not None:
         draft.incident("M-30", expected="a card of the felt, read again", actual="the reader did not read it")
@@ -292,7 +293,7 @@ def _cut_card(draft: Draft) -> None:
     in_turn = step.kind == "draw" and state.phase in ("dealing", "deciding", "dealer_drawing") and not shoe.cut_out
     if not shoe.cut_out:
         draft.emit(f.CutCardDrawn(last_round=_last_round(draft)))
-    if not in_turn or state.holds:
+    if state.phase != "voided" and (not in_turn or state.holds):
         draft.incident(
             "M-21",
             expected="the cut card in place of a card that is due",

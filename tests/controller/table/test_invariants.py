@@ -230,7 +230,8 @@ class Rounds(RuleBasedStateMachine):
                 rescan = state.rescan
                 assert rescan is not None
                 felt = rescan.expected[rescan.done :]
-                self.put(ShoeInput(e.CardDrawn(felt[0] if felt else self.deck.pop())))
+                if felt or self.deck:
+                    self.put(ShoeInput(e.CardDrawn(felt[0] if felt else self.deck.pop())))
 
     @rule(choice=st.integers(0, 9))
     def lift(self, choice: int) -> None:
