@@ -201,7 +201,7 @@ def _prepare(folder: Path, port: str) -> Loaded:
     lines = [
         "[table]", f'id = "{_TABLE}"', 'journal = "table.journal"', 'keys = "keys"',
         'feed = "ipc://feed.sock"', 'commands = "ipc://commands.sock"',
-        "[game]", 'game = "baccarat"', 'burn = "one"',
+        "[game]", 'game = "baccarat"', 'burn = "none"',
         "[shoe]", 'protocol = "line"', f'port = "{port}"',
         "repeat_window_s = 0.0",  # equal cards in a row follow each other faster than any hand deals them
     ]  # fmt: skip

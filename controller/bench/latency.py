@@ -31,6 +31,8 @@ _WARM_UP: Final = 2
 #: Between samples, so that none rides on the work of the one before.
 _GAP_MS: Final = (1.0, 4.0)
 _LIMIT_S: Final = 10.0
+#: A commit that often takes more than this many times its median shares its disk with something else.
+_STEADY: Final = 2.0
 
 Progress = Callable[[int, int], None]
 
@@ -87,12 +89,14 @@ def _report(measured: dict[str, list[list[int]]], disk: str) -> dict[str, Any]:
     medians = {name: [median(block) for block in blocks] for name, blocks in measured.items()}
     to_bare = ratio([c / a for c, a in zip(medians["dealerd"], medians["bare"], strict=True)])
     to_commit = ratio([c / b for c, b in zip(medians["dealerd"], medians["commit"], strict=True)])
+    forms = {name: spread([ns for block in blocks for ns in block]) for name, blocks in measured.items()}
     return {
         "unit": "us",
         "samples": sum(map(len, measured["dealerd"])),
         "blocks": len(measured["dealerd"]),
         "disk": disk,
-        "forms": {name: spread([ns for block in blocks for ns in block]) for name, blocks in measured.items()},
+        "steady": forms["commit"]["p95"] <= _STEADY * forms["commit"]["median"],
+        "forms": forms,
         "ratios": {"dealerd/bare": to_bare, "dealerd/commit": to_commit},
         "goal": {
             "must": MUST,
@@ -122,6 +126,10 @@ def text(report: dict[str, Any]) -> str:
         f"goal: C/B at most {goal['must']:g} ({words[goal['must_met']]}), better {goal['aim']:g} "
         f"({words[goal['aim_met']]}); found {found:.2f}"
     )
+    if not report["steady"]:
+        lines.append(
+            "the disk was busy with something else (p95 of B is far above its median): C/B says little, repeat"
+        )
     return "\n".join(lines)
 
 

@@ -119,3 +119,12 @@ class PhaseMachine:
                 "not_allowed_now", f"{trigger} is not possible in phase {state.phase}", expected=", ".join(allowed)
             ) from error
         return self._model.state
+
+
+def diagram() -> str:
+    """The phases as a Mermaid state diagram, from ``TRANSITIONS``."""
+    lines = ["stateDiagram-v2", "    [*] --> closed"]
+    for t in TRANSITIONS:
+        note = " [" + ", ".join(c.__name__.replace("_", " ") for c in t["conditions"]) + "]" if t["conditions"] else ""
+        lines += [f"    {source} --> {t['dest']}: {t['trigger']}{note}" for source in t["source"]]
+    return "\n".join(lines) + "\n"
