@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any, Final, Literal
 
 import msgspec
@@ -164,6 +165,11 @@ def parse_envelope(body: bytes) -> Envelope:
     return envelope
 
 
+def _on_one_line(text: str) -> bool:
+    """Nothing that could rewrite the terminal of whoever follows the feed; any script's letters and spaces."""
+    return all(char.isprintable() or unicodedata.category(char) == "Zs" for char in text)
+
+
 def authorise(envelope: Envelope, *, role: str, person: str) -> Command:
     """Check name, role and arguments. Raises ``Refusal``: ``unknown_command``, ``forbidden`` or ``bad_args``."""
     name = envelope.command
@@ -177,7 +183,6 @@ def authorise(envelope: Envelope, *, role: str, person: str) -> Command:
     except msgspec.ValidationError as error:
         raise Refusal("bad_args", f"{name}: {error}") from error
     reason = getattr(args, "reason", None)
-    if reason is not None and not (1 <= len(reason.strip()) <= len(reason) <= REASON_MAX and reason.isprintable()):
-        # Control characters could rewrite the terminal of whoever follows the feed.
+    if reason is not None and not (1 <= len(reason.strip()) <= len(reason) <= REASON_MAX and _on_one_line(reason)):
         raise Refusal("bad_args", f"{name}: a reason of 1 to {REASON_MAX} printable characters on one line is needed")
     return Command(id=envelope.id, name=name, args=args, seen_seq=envelope.seen_seq, role=role, person=person)

@@ -134,8 +134,6 @@ def problems(config: TableConfig) -> list[str]:
 def _explain(message: str) -> str:
     """msgspec's message with the place in TOML words: ``$.game.burn`` becomes ``[game] burn``."""
     text, _, where = message.partition(" - at `$")
-    if not where:
-        return message
     section, _, key = where.rstrip("`").lstrip(".").partition(".")
     place = f"[{section}] {key}".strip() if section else "top level"
     hint = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -16,7 +17,13 @@ _decoder = msgspec.json.Decoder(dict[str, Any])
 
 def iso_ms(at_ms: int) -> str:
     """Milliseconds since 1970 as ISO 8601 UTC with milliseconds."""
-    return datetime.fromtimestamp(at_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S") + f".{at_ms % 1000:03d}Z"
+    return f"{_iso_second(at_ms // 1000)}.{at_ms % 1000:03d}Z"
+
+
+@lru_cache(maxsize=4)
+def _iso_second(at_s: int) -> str:
+    """Formatted once a second, not once a frame."""
+    return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def frame_bytes(record: Record, *, feed: str, table: str, epoch: int, at_ms: int) -> bytes:

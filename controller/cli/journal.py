@@ -17,7 +17,12 @@ from controller.journal.records import FactRow
 
 def add_parser(subparsers: Any) -> None:
     """Register ``journal verify|show|export``."""
-    parser = subparsers.add_parser("journal", help="check and read a table's record")
+    parser = subparsers.add_parser(
+        "journal",
+        help="check and read a table's record",
+        description="The journal is the file that [table] journal of a table file names: every fact of the table in "
+        "order, chained by hashes. These commands only read it, also while the table runs.",
+    )
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     check = actions.add_parser(
         "verify",
@@ -30,7 +35,8 @@ def add_parser(subparsers: Any) -> None:
     check.add_argument("--json", action="store_true")
     check.set_defaults(run=_verify)
     for name, text in (("show", "facts for a person"), ("export", "facts as JSON Lines or CSV")):
-        action = actions.add_parser(name, help=text + "; cards never revealed stay masked")
+        text += "; cards never revealed stay masked"
+        action = actions.add_parser(name, help=text, description=f"Print {text}.")
         action.add_argument("file", type=Path, metavar="FILE")
         action.add_argument("--round", metavar="ID")
         action.add_argument("--shoe", metavar="ID")

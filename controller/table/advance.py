@@ -127,14 +127,14 @@ def _words(result: dict[str, object]) -> str:
 
 def _place_pending(draft: Draft, step: Step) -> bool:
     """Give the first waiting card its place, or raise the incident that there is none."""
-    first = draft.state.pending[0]
+    # A kept card waits until one is due; a shoe that names places reports it again itself.
+    kept_waits = step.kind != "draw" or draft.setting.traits.positions
+    first = next((p for p in draft.state.pending if not (kept_waits and p.origin == "kept")), None)
+    if first is None:
+        return False
     if step.kind != "draw":
-        if first.origin == "kept":
-            return False
         extra_card(draft, first.card, counted=True)
         return True
-    if first.origin == "kept" and draft.setting.traits.positions:
-        return False  # the shoe itself reports it again, with its place
     position = (first.position if step.takes(first.position or "") else step.position) or ""
     fault = card_fault(draft, step, position, first.card, counted=True)
     if fault is None:

@@ -112,19 +112,34 @@ def _shoe_change(state: TableState, fact: f.ShoeChangeStarted, now: int) -> None
     state.pending = state.deferred = ()
 
 
-def _count(state: TableState, card: str, *, pending: bool) -> None:
+def _count(state: TableState, card: str, position: str, *, pending: bool) -> None:
     """A card left the shoe now, or it did before and waited for its place."""
     assert state.shoe is not None
     state.reread = False
-    if pending:
-        state.pending = state.pending[1:]
-    else:
+    if not pending:
         state.shoe.count(card)
+    elif _unqueue(state, card, position).card == HIDDEN != card:
+        state.shoe.identify(card)
+
+
+def _unqueue(state: TableState, card: str, position: str | None) -> Pending:
+    """Take the waiting card that got this place: a kept one may have to wait longer than those behind it."""
+    at = next(
+        (
+            i
+            for i, p in enumerate(state.pending)
+            if p.origin != "kept" and p.card == card and (None in (position, p.position) or p.position == position)
+        ),
+        0,
+    )
+    taken = state.pending[at]
+    state.pending = (*state.pending[:at], *state.pending[at + 1 :])
+    return taken
 
 
 def _burn_indicator(state: TableState, fact: f.BurnIndicatorDrawn, now: int) -> None:  # noqa: ARG001
     assert state.shoe is not None
-    _count(state, fact.card, pending=fact.from_hold)
+    _count(state, fact.card, "burn/0", pending=fact.from_hold)
     state.shoe.burn_cards.append(fact.card)
     state.shoe.indicator_shown = True
     state.shoe.burn_of = fact.count
@@ -133,7 +148,7 @@ def _burn_indicator(state: TableState, fact: f.BurnIndicatorDrawn, now: int) -> 
 def _card_burned(state: TableState, fact: f.CardBurned, now: int) -> None:  # noqa: ARG001
     shoe = state.shoe
     assert shoe is not None
-    _count(state, fact.card, pending=fact.from_hold)
+    _count(state, fact.card, f"burn/{fact.done}", pending=fact.from_hold)
     shoe.burn_cards.append(fact.card)
     shoe.burn_of, shoe.burned = fact.of, fact.done
     if fact.commitment:
@@ -180,9 +195,7 @@ def _step_opened(state: TableState, fact: f.StepOpened, now: int) -> None:
 
 def _card_dealt(state: TableState, fact: f.CardDealt, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
-    if fact.from_hold and state.shoe is not None and state.pending[0].card == HIDDEN != fact.face:
-        state.shoe.identify(fact.face)
-    _count(state, fact.face, pending=fact.from_hold)
+    _count(state, fact.face, fact.position, pending=fact.from_hold)
     state.round.place(RoundCard(fact.position, fact.face, fact.card != HIDDEN, fact.commitment, fact.key or None))
 
 
@@ -263,7 +276,7 @@ def _card_rescanned(state: TableState, fact: f.CardRescanned, now: int) -> None:
 
 def _incident_raised(state: TableState, fact: f.IncidentRaised, now: int) -> None:  # noqa: ARG001
     if fact.counted:
-        state.pending = state.pending[1:]
+        _unqueue(state, fact.cards[0], fact.position)
     elif state.shoe is not None:
         for card in fact.cards:
             state.shoe.count(card)

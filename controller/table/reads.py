@@ -178,18 +178,18 @@ def _reused(draft: Draft, event: dict[str, Any]) -> None:
     """An over-drawn card that was kept takes its place, now or when its hand begins; it was counted before."""
     state = draft.state
     card, position = event["card"], _position(draft, event["target"], event["index"])
-    kept = state.pending[:1] and state.pending[0].origin == "kept"
+    kept = next((p for p in state.pending if p.origin == "kept"), None)
     undecided = any(i.cause == "M-08" and i.cards for i in state.incidents.values())
     step = draft.next_step()
     place = position or step.position or ""
-    if not kept and not undecided:
+    if kept is None and not undecided:
         _card(draft, card, position)
         return
-    if not kept or state.holds or not step.takes(place):
+    if kept is None or state.holds or not step.takes(place):
         draft.report(event, "defer")
         return
-    face = state.pending[0].card if card == HIDDEN else card
-    fault = card_fault(draft, step, place, face, counted=state.pending[0].card != HIDDEN)
+    face = kept.card if card == HIDDEN else card
+    fault = card_fault(draft, step, place, face, counted=kept.card != HIDDEN)
     if fault is not None:
         fault.raise_on(draft)
     else:
@@ -198,8 +198,7 @@ def _reused(draft: Draft, event: dict[str, Any]) -> None:
 
 def reuse_is_due(draft: Draft, event: dict[str, Any]) -> bool:
     """The kept card of a deferred ``card_reused`` can take its place, or there is none any more."""
-    pending = draft.state.pending
-    if not pending or pending[0].origin != "kept":
+    if not any(p.origin == "kept" for p in draft.state.pending):
         return True
     return draft.next_step().takes(_position(draft, event["target"], event["index"]) or "")
 
@@ -212,7 +211,7 @@ def device_event(draft: Draft, event: dict[str, Any]) -> None:
             _revealed(draft, event)
         case "card_reused":
             draft.report(event)
-            if state.pending and state.pending[0].origin == "kept":
+            if any(p.origin == "kept" for p in state.pending):
                 _reused(draft, event)
         case "round_result" if not state.round_open:
             draft.report(event)

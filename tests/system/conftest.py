@@ -94,11 +94,11 @@ class Rig:
 
     # --- the process ---------------------------------------------------------------------------------------
 
-    def run(self) -> None:
+    def run(self, *options: str) -> None:
         """Start the service and wait until it answers and hears its shoe."""
         ready = self.folder / "ready"
         ready.unlink(missing_ok=True)
-        words = [sys.executable, "-m", "controller.cli", "run", str(self.file), "--ready-file", str(ready)]
+        words = [sys.executable, "-m", "controller.cli", "run", str(self.file), "--ready-file", str(ready), *options]
         with (self.folder / "table.log").open("ab") as log:
             self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.until(ready.exists, "the table to come up")
@@ -227,6 +227,14 @@ class Rig:
         self.to_betting()
         self.order("close_bets")
         self.step("draw player/0")
+
+    def run_again(self, *options: str) -> None:
+        """Stop the service in order if it runs, and start it on its journal with further ``options``."""
+        while self._clients:
+            self._clients.popitem()[1].close()
+        if self.alive():
+            assert self.stop() == 0
+        self.run(*options)
 
 
 def _toml(value: Any) -> str:

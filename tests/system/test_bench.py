@@ -43,6 +43,7 @@ def test_latency_compares_three_forms() -> None:
     assert goal["must_met"] == (found <= goal["must"])
     assert goal["aim_met"] == (found <= goal["aim"])
     assert latency["disk"]
+    assert isinstance(latency["steady"], bool)
 
 
 def test_codecs_reports_each_protocol() -> None:

@@ -72,9 +72,10 @@ def waiting_bytes(table: Any) -> int:
 def frozen(table: Any) -> Iterator[None]:
     """The service stands still."""
     process: subprocess.Popen[bytes] = table._process
+    stat = Path(f"/proc/{process.pid}/stat")
     process.send_signal(signal.SIGSTOP)
     try:
-        table.until(lambda: f"{process.pid} (python) T" in Path(f"/proc/{process.pid}/stat").read_text(), "the stop")
+        table.until(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T", "the stop")
         yield
     finally:
         process.send_signal(signal.SIGCONT)

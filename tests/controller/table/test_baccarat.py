@@ -68,7 +68,7 @@ def quick(bench: Any, **rules: Any) -> Any:
     return table(Quick, **rules)
 
 
-# --- BAC-07..10: every row of the tableau ---------------------------------------------------------------------------
+# --- BAC-07..10: every row of the tableau ------------------------------
 
 NAMES = "0A23456789"
 
@@ -155,13 +155,18 @@ def test_repeats_of_the_shoe_change_nothing(bench: Any) -> None:
     assert (b.step, b.state.shoe.out) == ("draw banker/0", 1)
 
 
-# --- the shoe's result ------------------------------------------------------------------------------------------------
+# --- the shoe's result ------------------------------
 
 
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize(
-    "wrong", [e.RoundResult("banker", False, False), e.RoundResult("player", True, False), e.RoundResult("forced", False, False)]
-)  # fmt: skip
+    "wrong",
+    [
+        e.RoundResult("banker", False, False),
+        e.RoundResult("player", True, False),
+        e.RoundResult("forced", False, False),
+    ],
+)
 def test_M_03_a_result_that_disagrees_with_the_cards(bench: Any, hidden: bool, wrong: e.RoundResult) -> None:
     b = table(bench)
     cards = hands("TS 9S", "KD 6D")
@@ -270,7 +275,7 @@ def test_a_result_that_comes_in_a_pause_counts_once(bench: Any) -> None:
     assert (b.step, b.state.deferred, sum(b.state.shoe.seen.values())) == ("open_bets", (), 4)
 
 
-# --- third cards that are not due -------------------------------------------------------------------------------------
+# --- third cards that are not due ------------------------------
 
 
 def test_M_17_a_third_card_to_PLAYER_not_due(bench: Any) -> None:
@@ -306,8 +311,9 @@ def test_M_19_BANKER_before_PLAYER(bench: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "bank", "code"), [("TS 6S 4H", "KD 7D", "M-17"), ("TS 7S", "KD 7D 4H", "M-19"), ("TS 8S 4H", "KD 2D", "M-17")]
-)  # fmt: skip
+    ("p", "bank", "code"),
+    [("TS 6S 4H", "KD 7D", "M-17"), ("TS 7S", "KD 7D 4H", "M-19"), ("TS 8S 4H", "KD 2D", "M-17")],
+)
 def test_M_17_M_19_found_when_the_faces_are_turned(bench: Any, p: str, bank: str, code: str) -> None:
     b = table(bench)
     cards = hands(p, bank)
@@ -348,7 +354,7 @@ def test_the_extra_card_may_not_take_a_held_place(bench: Any) -> None:
     assert b.incident == "M-30"
 
 
-# --- over-draw: the sequences of the capture (hardware page 1.1) ---------------------------------------------------------
+# --- over-draw: the sequences of the capture (hardware page 1.1) ------------------------------
 
 
 def overdraw(b: Any, cards: list[tuple[str, int, str]], *, error_mode: bool) -> None:
@@ -475,7 +481,7 @@ def test_a_burn_card_out_of_order_is_an_incident(bench: Any) -> None:
     assert b.incident == "M-30"
 
 
-# --- vectors -----------------------------------------------------------------------------------------------------------
+# --- vectors ------------------------------
 
 
 @pytest.mark.parametrize("mode", ["line", "open", "hidden"])

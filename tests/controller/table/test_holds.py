@@ -22,7 +22,7 @@ def lay(b: Any) -> list[tuple[str, str]]:
     return [(c.position, c.card) for c in b.state.round.cards]
 
 
-# --- pause ------------------------------------------------------------------------------------------------------
+# --- pause ------------------------------
 
 
 def test_a_card_in_motion_is_held_and_takes_its_place(bench: Any) -> None:
@@ -149,7 +149,7 @@ def test_a_held_table_refuses_play(bench: Any) -> None:
         assert b.refused(name, **args).code == "held", name
 
 
-# --- devices ---------------------------------------------------------------------------------------------------------
+# --- devices ------------------------------
 
 
 def test_M_31_a_lost_shoe_holds_and_is_logged_once_each_way(bench: Any) -> None:
@@ -290,7 +290,7 @@ def test_M_30_in_the_burn(bench: Any) -> None:
     assert (b.state.shoe.burned, b.state.shoe.out, b.step) == (2, 3, "draw burn/3")
 
 
-# --- the shoe's own errors ----------------------------------------------------------------------------------------
+# --- the shoe's own errors ------------------------------
 
 
 def test_an_error_of_the_shoe_holds_until_it_is_cancelled(bench: Any) -> None:
@@ -319,7 +319,7 @@ def test_resuming_a_pause_leaves_the_error_of_the_shoe(bench: Any) -> None:
     assert set(b.state.holds) == {"device"}
 
 
-# --- restart ----------------------------------------------------------------------------------------------------------
+# --- restart ------------------------------
 
 
 def to_phase(b: Any, phase: str) -> None:
@@ -452,7 +452,7 @@ def test_the_shoe_is_reported_lost_once_over_a_restart(bench: Any) -> None:
     assert b.types().count("device_restored") == lost
 
 
-# --- deadlines ----------------------------------------------------------------------------------------------------------
+# --- deadlines ------------------------------
 
 
 def test_betting_closes_by_its_deadline(bench: Any) -> None:

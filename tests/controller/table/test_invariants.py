@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from controller import facts as f
 from controller import public
@@ -78,7 +85,7 @@ class Rounds(RuleBasedStateMachine):
         self.sealed: set[bytes] = set()
         self.deck: list[str] = []
         self.events: list[str] = []
-        self.unread = False
+        self.unread = False  # the ledger can no longer be exact
         self.put(Start("test", "digest", "{}"))
         self.put(ShoeInput(e.PortRestored("pty")))
         self.command("supervisor", "start_shift")
@@ -163,8 +170,7 @@ class Rounds(RuleBasedStateMachine):
             command = authorise(
                 Envelope(id=f"test-{self.ids:06d}", command=name, args=args, seen_seq=seq), role=role, person="pat"
             )
-        except Refusal as refusal:
-            assert refusal.code in CODES
+        except Refusal:
             return
         self.put(CommandInput(command, "20261129"))
 
@@ -173,6 +179,8 @@ class Rounds(RuleBasedStateMachine):
     def draw(self, *, place: str | None = None) -> None:
         if not self.deck:
             return
+        if self.table.state.rescan is not None:
+            self.unread = True  # a fresh card among those read again: a person must say which it was
         card = HIDDEN if self.hidden and (place or "").split("/")[0] in ("player", "banker") else self.deck.pop()
         target = index = None
         if self.traits.positions and place:
@@ -214,7 +222,8 @@ class Rounds(RuleBasedStateMachine):
                 self.ids += 1
                 self.command(
                     "game_server", "branch_demand", round=state.round.id, line=step.line,  # type: ignore[union-attr]
-                    prefix_len=step.prefix_len, draw=draw, split=split and "split" in step.options, key=f"k{self.ids}",
+                    prefix_len=step.prefix_len, draw=draw, split=split and "split" in step.options,
+                    key=f"k{self.ids}",
                 )  # fmt: skip
             case "reveal":
                 side, number = (step.position or "").split("/")
@@ -232,6 +241,15 @@ class Rounds(RuleBasedStateMachine):
                 felt = rescan.expected[rescan.done :]
                 if felt or self.deck:
                     self.put(ShoeInput(e.CardDrawn(felt[0] if felt else self.deck.pop())))
+
+    @rule(choices=st.lists(st.integers(0, 9), min_size=2, max_size=12), draw=st.booleans(), split=st.booleans())
+    def play_on(self, choices: list[int], draw: bool, split: bool) -> None:
+        """Holds lifted, steps done: without this most runs would stand still."""
+        for choice in choices:
+            if self.table.state.holds and self.table.state.step.kind != "rescan":
+                self.lift(choice=choice)
+            else:
+                self.do_step(draw, split)
 
     @rule(choice=st.integers(0, 9))
     def lift(self, choice: int) -> None:
@@ -267,8 +285,8 @@ class Rounds(RuleBasedStateMachine):
         self.draw()
 
     @rule(
-        name=st.sampled_from(NAMES), role=st.sampled_from(sorted(ROLES)), right=st.booleans(), number=st.integers(-1, 4),
-        line=st.sampled_from(["main", "split/0", "split/1", "dealer"]), yes=st.booleans(),
+        name=st.sampled_from(NAMES), role=st.sampled_from(sorted(ROLES)), right=st.booleans(),
+        number=st.integers(-1, 4), line=st.sampled_from(["main", "split/0", "split/1", "dealer"]), yes=st.booleans(),
         resolution=st.sampled_from(RESOLUTIONS), stale=st.integers(0, 9), shoe=st.booleans(),
     )  # fmt: skip
     def any_command(
@@ -280,7 +298,8 @@ class Rounds(RuleBasedStateMachine):
         args: dict[str, Any] = {
             "close_decisions": {"round": round_},
             "branch_demand": {
-                "round": round_, "line": line, "prefix_len": number, "draw": yes, "split": not right, "key": f"k{number}",
+                "round": round_, "line": line, "prefix_len": number, "draw": yes, "split": not right,
+                "key": f"k{number}",
             },
             "resolve": {
                 "incident": max(state.incidents, default=number), "resolution": resolution, "reason": "x",
@@ -393,6 +412,14 @@ class Rounds(RuleBasedStateMachine):
         assert split or not any(p.startswith("split/") for p in places)
 
 
+    def check(self) -> None:
+        """All invariants, for walks that hypothesis does not steer."""
+        self.the_feed_tells_the_state()
+        self.the_ledger_agrees_with_the_shoe()
+        self.the_step_is_the_procedures()
+        self.cards_of_the_round()
+
+
 class BaccaratOpen(Rounds):
     game = "baccarat"
     traits = ANGEL
@@ -408,12 +435,86 @@ class BaccaratLine(Rounds):
     game = "baccarat"
 
 
-@pytest.mark.parametrize("machine", [Rounds, BaccaratOpen, BaccaratHidden, BaccaratLine])
+MACHINES = [Rounds, BaccaratOpen, BaccaratHidden, BaccaratLine]
+SETTINGS = settings(
+    max_examples=40, stateful_step_count=40, deadline=None, derandomize=True, database=None,
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_invariants(machine: Any) -> None:
-    run_state_machine_as_test(
-        machine,
-        settings=settings(
-            max_examples=40, stateful_step_count=40, deadline=None, derandomize=True, database=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )  # fmt: skip
+    run_state_machine_as_test(machine, settings=SETTINGS)
+
+
+def walk(machine: Any, seed: int, steps: int, trouble: float) -> Any:
+    """A long shift: mostly what is right, ``trouble`` of the time anything at all."""
+    rng = random.Random(seed)
+    m = machine()
+    m.begin(seed=seed, policy=rng.choice(["next", "current"]))
+    faults = list(EVENTS.elements)  # type: ignore[attr-defined]
+    for _ in range(steps):
+        state = m.table.state
+        if rng.random() >= trouble:
+            if state.holds and state.step.kind != "rescan":
+                m.lift(choice=rng.randrange(10))
+            else:
+                m.do_step(rng.random() < 0.6, rng.random() < 0.5)
+        else:
+            match rng.randrange(8):
+                case 0 | 1:
+                    m.event(event=rng.choice(faults))
+                case 2:
+                    m.any_card()
+                case 3:
+                    m.restart()
+                case 4:
+                    m.tick()
+                case 5:
+                    m.foreign(
+                        side=rng.choice(["player", "banker", "burn", "first", "burn_left"]), index=rng.randrange(4),
+                        kind=rng.randrange(5), face=rng.choice([*FACES, HIDDEN]),
+                    )  # fmt: skip
+                case 6:
+                    m.command("supervisor", "pause", reason="x")
+                case _:
+                    m.any_command(
+                        name=rng.choice(NAMES), role=rng.choice(sorted(ROLES)), right=rng.random() < 0.7,
+                        number=rng.randrange(-1, 5), line=rng.choice(["main", "split/0", "split/1", "dealer"]),
+                        yes=rng.random() < 0.5, resolution=rng.choice(RESOLUTIONS), stale=rng.randrange(10),
+                        shoe=rng.random() < 0.2,
+                    )  # fmt: skip
+        m.check()
+    return m
+
+
+def recover(m: Any) -> None:
+    """Whatever happened, people with the legal commands can bring the table to a new round."""
+    opened = False
+    for n in range(120):
+        before = m.table.state.round.id if m.table.state.round is not None else None
+        state = m.table.state
+        if opened:
+            return
+        if "shoe" in state.devices_lost:
+            m.put(ShoeInput(e.PortRestored("pty")))
+        elif state.incidents:
+            number = min(state.incidents)
+            last = state.incidents[number].resolutions[-1]
+            m.command("supervisor", "resolve", incident=number, resolution=last, reason="x")
+        elif state.round_open and (state.holds or n > 20):
+            m.command("supervisor", "void", reason="x")
+        elif state.holds:
+            m.command("supervisor", "resume", reason="x", how="felt_agrees")
+        else:
+            m.do_step(False, False)
+        now = m.table.state
+        opened = now.phase == "betting" and now.round.id != before
+    raise AssertionError(f"no way on from {m.table.state}")
+
+
+@pytest.mark.parametrize("trouble", [0.0, 0.02, 0.15, 0.6])
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_long_shift(machine: Any, trouble: float) -> None:
+    for seed in range(2):
+        recover(walk(machine, seed, 300, trouble))

@@ -40,7 +40,7 @@ def eight_out(bench: Any, card: str = "QS") -> Any:
     return b
 
 
-# --- M-05, M-08: cards that are not due --------------------------------------------------------------------------
+# --- M-05, M-08: cards that are not due ------------------------------
 
 
 def test_M_05_a_card_before_bets_close_is_burned(bench: Any) -> None:
@@ -149,7 +149,7 @@ def test_a_resolution_that_is_not_listed_is_refused(bench: Any) -> None:
     assert b.refused("resume", reason="x").code == "not_allowed_now"
 
 
-# --- M-26: more copies than a shoe holds --------------------------------------------------------------------------
+# --- M-26: more copies than a shoe holds ------------------------------
 
 
 def test_M_26_a_ninth_copy_ends_the_shoe(bench: Any) -> None:
@@ -234,7 +234,7 @@ def test_M_26_a_hidden_ninth_copy_takes_the_shoe_with_the_round(bench: Any) -> N
     assert b.state.shoe.void
 
 
-# --- M-01, M-02: unread cards --------------------------------------------------------------------------------------
+# --- M-01, M-02: unread cards ------------------------------
 
 
 @pytest.mark.parametrize("event", [e.NoRead("NR"), e.UnknownCode("4?"), e.ErrorRaised(1, True)])
@@ -356,7 +356,7 @@ def test_M_20_a_card_pushed_back(bench: Any) -> None:
     assert b.step == "draw dealer/0"
 
 
-# --- M-33: after a void ----------------------------------------------------------------------------------------------
+# --- M-33: after a void ------------------------------
 
 
 def test_M_33_after_a_void_nothing_is_dealt(bench: Any) -> None:

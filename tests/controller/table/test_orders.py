@@ -85,7 +85,7 @@ def test_every_refusal_code_is_documented(bench: Any) -> None:
             assert outcome.refusal.code in CODES, name
 
 
-# --- stale screens ------------------------------------------------------------------------------------------------
+# --- stale screens ------------------------------
 
 
 @pytest.mark.parametrize("name", sorted(NEEDS_SEEN_SEQ))
@@ -131,7 +131,7 @@ def test_what_makes_a_screen_stale(bench: Any, kind: str) -> None:
     assert b.state.supervised_seq == seq
 
 
-# --- demands ------------------------------------------------------------------------------------------------------
+# --- demands ------------------------------
 
 
 def demand(b: Any, **changes: Any) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def test_a_window_closes_for_its_round_only(bench: Any) -> None:
     assert b.last(f.InsuranceClosed).by == "game_server"
 
 
-# --- shift and shoe -------------------------------------------------------------------------------------------------
+# --- shift and shoe ------------------------------
 
 
 def test_a_shoe_id_is_never_used_twice(bench: Any) -> None:
