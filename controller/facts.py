@@ -314,7 +314,7 @@ class CardRescanned(Fact, frozen=True, kw_only=True, tag="card_rescanned"):
 class IncidentRaised(Fact, frozen=True, kw_only=True, tag="incident_raised"):
     """Something the procedure did not allow or could not confirm. ``cause`` and ``cards`` stay in the journal."""
 
-    SECRET = ("cause", "cards", "counted")
+    SECRET = ("cause", "cards", "ledger")
     incident: int
     code: str
     title: str
@@ -324,8 +324,9 @@ class IncidentRaised(Fact, frozen=True, kw_only=True, tag="incident_raised"):
     position: str | None = None
     cause: str = ""
     cards: tuple[str, ...] = ()
-    #: The cards were already counted as out of the shoe.
-    counted: bool = False
+    #: ``new``: the cards have just left the shoe. ``waiting``: they left it before and waited for a place.
+    #: ``known``: as far as anybody can tell they were counted before.
+    ledger: Literal["new", "waiting", "known"] = "new"
 
 
 class IncidentResolved(Fact, frozen=True, kw_only=True, tag="incident_resolved"):
@@ -345,6 +346,13 @@ class RoundVoided(Fact, frozen=True, kw_only=True, tag="round_voided"):
     shoe: bool
 
 
+class ShoeVoided(Fact, frozen=True, kw_only=True, tag="shoe_voided"):
+    """The shoe goes out between rounds; a round that was settled stays settled."""
+
+    reason: str
+    by: str
+
+
 class TableReopened(Fact, frozen=True, kw_only=True, tag="table_reopened"):
     """A supervisor lets the table go on after a void."""
 
@@ -357,7 +365,7 @@ AnyFact = (
     | ShiftEnded | ShoeChangeStarted | ShoeLoaded | BurnIndicatorDrawn | CardBurned | CutCardDrawn | ShoeEnded
     | BettingOpened | BettingClosed | StepOpened | CardDealt | CardRevealed | CardHeld | InsuranceOffered
     | InsuranceClosed | DealerPeeked | DecisionOpened | DecisionClosed | HandSplit | RoundResult | Paused | Resumed
-    | RescanStarted | CardRescanned | IncidentRaised | IncidentResolved | RoundVoided | TableReopened
+    | RescanStarted | CardRescanned | IncidentRaised | IncidentResolved | RoundVoided | ShoeVoided | TableReopened
 )  # fmt: skip
 
 _decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(AnyFact)

@@ -22,6 +22,7 @@ _PHASE: Final = {
     "insurance_offered": "insurance",
     "round_result": "result",
     "round_voided": "voided",
+    "shoe_voided": "voided",
     "table_reopened": "result",
 }
 
@@ -91,12 +92,12 @@ def _incident_resolved(state: State, frame: Frame, data: Any) -> None:  # noqa: 
     state["holds"].pop(f"incident:{data['incident']}", None)
 
 
-def _round_voided(state: State, frame: Frame, data: Any) -> None:
+def _voided(state: State, frame: Frame, data: Any) -> None:
     for number in list(state["incidents"]):
         _incident_resolved(state, frame, {"incident": number})
     state["holds"].pop("restart", None)
     if state["shoe"] is not None:
-        state["shoe"]["void"] = state["shoe"]["void"] or data["shoe"]
+        state["shoe"]["void"] = state["shoe"]["void"] or data.get("shoe", True)
     if state["round"] is not None and state["round"]["result"] is None:
         state["round"]["voided"] = data["reason"]
 
@@ -189,7 +190,8 @@ _FOLD: Final[dict[str, Callable[[State, Frame, Any], None]]] = {
     "resumed": _resumed,
     "incident_raised": _incident_raised,
     "incident_resolved": _incident_resolved,
-    "round_voided": _round_voided,
+    "round_voided": _voided,
+    "shoe_voided": _voided,
     "shift_ended": _shift_ended,
     "shoe_loaded": _shoe_loaded,
     "burn_indicator_drawn": _burn_indicator,

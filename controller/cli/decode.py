@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from controller.cli.errors import UsageError
-from drivers.decode import decode_capture
+from drivers.decode import decode_capture, decode_recording
+from drivers.recording import Entry, parse, timed
 from drivers.registry import PROTOCOLS
 
 
@@ -19,8 +20,9 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "decode",
         help="a captured byte stream to shoe events",
-        description="Read FILE, one captured chunk of hex bytes a line, and print its events, one JSON object a "
-        "line; the last line is a summary in which every byte is accounted for.",
+        description="Read FILE, one captured chunk of hex bytes a line, or a recording of a driver with its times, "
+        "and print its events, one JSON object a line; the last line is a summary in which every byte is accounted "
+        "for.",
     )
     parser.add_argument("--protocol", choices=sorted(PROTOCOLS), required=True)
     parser.add_argument("file", type=Path, metavar="FILE")
@@ -29,23 +31,22 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Decode and print."""
-    events, summary = decode_capture(args.protocol, read_chunks(args.file))
+    entries = read_entries(args.file)
+    if entries and timed(entries):
+        events, summary = decode_recording(args.protocol, entries)
+    else:
+        events, summary = decode_capture(args.protocol, [entry.data for entry in entries if entry.kind == "rx"])
     for event in events:
         print(msgspec.json.encode(event).decode())
     print(json.dumps({"event": "summary"} | summary))
     return 0
 
 
-def read_chunks(path: Path) -> list[bytes]:
-    """The chunks of a capture file. Raises ``UsageError`` naming the line that is not hex."""
+def read_entries(path: Path) -> list[Entry]:
+    """What is in a capture or recording. Raises ``UsageError`` naming the line that is neither."""
     try:
-        lines = path.read_text(encoding="ascii").splitlines()
+        return parse(path.read_text(encoding="ascii").splitlines())
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read as lines of hex: {error}") from error
-    chunks = []
-    for number, text in enumerate(lines, 1):
-        try:
-            chunks.append(bytes.fromhex(text))
-        except ValueError as error:
-            raise UsageError(f"{path}, line {number}: not hex bytes: {text[:60]!r}") from error
-    return chunks
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error

@@ -37,6 +37,7 @@ class Round:
     number: int
     cards: list[RoundCard] = field(default_factory=list)
     demands: dict[tuple[str, int], Demand] = field(default_factory=dict)
+    parted: bool = False  # the initial hand lies as two split hands
     insurance: str = "none"  # none, open, closed
     peeked: bool | None = None
     window: tuple[str, int] | None = None  # the open decision window

@@ -51,7 +51,9 @@ class GameServer(Peer):
             total = blackjack_score(_line(round_, line)[:length]).total
             draw = rng.random() < (0.95 if total <= 11 else 0.6 if total <= 16 else 0.05)
         key = f"{frame['round']}/{line}/{length}"
-        return self._do("branch_demand", round=frame["round"], line=line, prefix_len=length, draw=draw, split=split, key=key)
+        return self._do(
+            "branch_demand", round=frame["round"], line=line, prefix_len=length, draw=draw, split=split, key=key
+        )
 
 
 def _line(round_: dict[str, Any], line: str) -> list[str]:

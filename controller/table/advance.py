@@ -36,6 +36,9 @@ def _held_step(draft: Draft) -> Step:
 def _automatic(draft: Draft, step: Step) -> bool:
     """Do what needs nobody; False if the step waits."""
     state = draft.state
+    if (step.position or "").startswith("split/") and state.round is not None and not state.round.parted:
+        draft.emit(f.HandSplit(lines=("split/0", "split/1")))
+        return True
     if state.pending and _place_pending(draft, step):
         return True
     if state.deferred and _take_deferred(draft):

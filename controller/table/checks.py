@@ -30,7 +30,7 @@ class Fault:
             cards=self.cards,
             position=self.position,
             secret=self.secret,
-            counted=self.counted,
+            ledger="waiting" if self.counted else "new",
         )
 
 
@@ -71,4 +71,6 @@ def extra_card(draft: Draft, card: str, *, counted: bool = False) -> None:
         code, expected = "M-22", f"no card after {burn} burned"
     else:
         code, expected = "M-08", f"no card while the step is {step.kind}"
-    draft.incident(code, expected=expected, actual="a card left the shoe", cards=(card,), counted=counted)
+    draft.incident(
+        code, expected=expected, actual="a card left the shoe", cards=(card,), ledger="waiting" if counted else "new"
+    )

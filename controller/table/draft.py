@@ -135,7 +135,7 @@ class Draft:
         cards: tuple[str, ...] = (),
         position: str | None = None,
         secret: bool = False,
-        counted: bool = False,
+        ledger: Literal["new", "waiting", "known"] = "new",
     ) -> None:
         """Raise an incident, which holds the table. ``secret``: the card lies face down, so its public form is the
         same whatever went wrong."""
@@ -158,7 +158,7 @@ class Draft:
                 position=position,
                 cause=code if not secret else f"{code}: {actual}",
                 cards=cards,
-                counted=counted,
+                ledger=ledger,
             )
         )
 

@@ -18,7 +18,16 @@ from controller.table.state import Hold, Pending, Rescan, Sealed, Shoe, TableSta
 
 #: Facts that make an older screen unfit to command from (design page 6, ``seen_seq``).
 SUPERVISION = frozenset(
-    {"round_result", "paused", "resumed", "incident_raised", "incident_resolved", "round_voided", "table_reopened"}
+    {
+        "round_result",
+        "paused",
+        "resumed",
+        "incident_raised",
+        "incident_resolved",
+        "round_voided",
+        "shoe_voided",
+        "table_reopened",
+    }
 )
 
 
@@ -242,6 +251,11 @@ def _decision_closed(state: TableState, fact: f.DecisionClosed, now: int) -> Non
     state.round.demands[fact.line, fact.prefix_len] = demand
 
 
+def _hand_split(state: TableState, fact: f.HandSplit, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    state.round.parted = True
+
+
 def _round_result(state: TableState, fact: f.RoundResult, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
     state.round.outcome = {"hands": fact.hands, "outcomes": fact.outcomes}
@@ -275,9 +289,9 @@ def _card_rescanned(state: TableState, fact: f.CardRescanned, now: int) -> None:
 
 
 def _incident_raised(state: TableState, fact: f.IncidentRaised, now: int) -> None:  # noqa: ARG001
-    if fact.counted:
+    if fact.ledger == "waiting":
         _unqueue(state, fact.cards[0], fact.position)
-    elif state.shoe is not None:
+    elif fact.ledger == "new" and state.shoe is not None:
         for card in fact.cards:
             state.shoe.count(card)
     state.incident_count = fact.incident
@@ -305,6 +319,14 @@ def _incident_resolved(state: TableState, fact: f.IncidentResolved, now: int) ->
 
 
 def _round_voided(state: TableState, fact: f.RoundVoided, now: int) -> None:  # noqa: ARG001
+    _voided(state, shoe=fact.shoe)
+
+
+def _shoe_voided(state: TableState, fact: f.ShoeVoided, now: int) -> None:  # noqa: ARG001
+    _voided(state, shoe=True)
+
+
+def _voided(state: TableState, *, shoe: bool) -> None:
     for number in list(state.incidents):
         del state.incidents[number]
         state.holds.pop(f"incident:{number}", None)
@@ -314,7 +336,7 @@ def _round_voided(state: TableState, fact: f.RoundVoided, now: int) -> None:  # 
     state.pending = state.deferred = ()
     state.standby = True
     if state.shoe is not None:
-        state.shoe.void = state.shoe.void or fact.shoe
+        state.shoe.void = state.shoe.void or shoe
         if state.round is not None:
             state.shoe.sealed += [s for s in _unrevealed(state.round) if s not in state.shoe.sealed]
 
@@ -358,6 +380,8 @@ _APPLY: dict[type[f.Fact], Callable[[TableState, Any, int], None]] = {
     f.IncidentRaised: _incident_raised,
     f.IncidentResolved: _incident_resolved,
     f.RoundVoided: _round_voided,
+    f.ShoeVoided: _shoe_voided,
+    f.HandSplit: _hand_split,
 }
 
 

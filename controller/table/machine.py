@@ -79,7 +79,8 @@ TRANSITIONS: Final = [
     _t("decision_opened", "dealer_drawing", "dealer_drawing"),
     _t("hole_revealed", ("dealing", "insurance", "deciding"), "dealer_drawing"),
     _t("round_result", ("dealing", "dealer_drawing"), "result"),
-    _t("round_voided", (*_ROUND, "burning", "result"), "voided"),
+    _t("round_voided", _ROUND, "voided"),
+    _t("shoe_voided", ("burning", "result"), "voided"),
     _t("table_reopened", "voided", "result"),
     _t("shoe_change_started", ("burning", "result"), "shoe_change"),
 ]
@@ -125,6 +126,8 @@ def diagram() -> str:
     """The phases as a Mermaid state diagram, from ``TRANSITIONS``."""
     lines = ["stateDiagram-v2", "    [*] --> closed"]
     for t in TRANSITIONS:
-        note = " [" + ", ".join(c.__name__.replace("_", " ") for c in t["conditions"]) + "]" if t["conditions"] else ""
+        note = (
+            " [" + ", ".join(c.__name__.replace("_", " ") for c in t["conditions"]) + "]" if t["conditions"] else ""
+        )
         lines += [f"    {source} --> {t['dest']}: {t['trigger']}{note}" for source in t["source"]]
     return "\n".join(lines) + "\n"

@@ -14,6 +14,7 @@ from controller.table.incidents import VOIDS
 from controller.table.reads import end_rescan
 
 #: Holds that a supervisor lifts by `resume`; the others go with their cause.
+KEY_MAX = 100
 LIFTED_BY_RESUME = ("pause", "restart")
 _LIFTED_BY = {"incident": "resolve", "device": "the device to come back"}
 
@@ -126,6 +127,8 @@ def _branch_demand(draft: Draft, command: c.Command, args: c.BranchDemand) -> No
         if (same.line, same.prefix_len, same.draw, same.split) != (args.line, args.prefix_len, args.draw, args.split):
             raise Refusal("key_reused", f"key {args.key!r} was used for another demand of this round")
         return
+    if not 1 <= len(args.key) <= KEY_MAX:
+        raise Refusal("bad_args", f"branch_demand: a key has 1 to {KEY_MAX} characters")
     _this_round(draft, args.round)
     if "game_server" in state.devices_lost:
         draft.emit(f.DeviceRestored(device="game_server"))
@@ -141,8 +144,6 @@ def _branch_demand(draft: Draft, command: c.Command, args: c.BranchDemand) -> No
     draft.emit(
         f.DecisionClosed(line=args.line, prefix_len=args.prefix_len, draw=args.draw, split=args.split, key=args.key)
     )
-    if args.split:
-        draft.emit(f.HandSplit(lines=("split/0", "split/1")))
 
 
 def _pause(draft: Draft, command: c.Command, args: c.Pause) -> None:
@@ -227,7 +228,10 @@ def _void(draft: Draft, command: c.Command, args: c.Void) -> None:
 def void(draft: Draft, reason: str, by: str, *, shoe: bool) -> None:
     """Void the round in progress, and the shoe if asked to (ERR-09) or if its composition is broken (M-26)."""
     foul = any(i.cause.startswith("M-26") for i in draft.state.incidents.values())
-    draft.emit(f.RoundVoided(reason=reason, by=by, shoe=shoe or foul))
+    if draft.state.round_open:
+        draft.emit(f.RoundVoided(reason=reason, by=by, shoe=shoe or foul))
+    else:
+        draft.emit(f.ShoeVoided(reason=reason, by=by))
     if "game_server" in draft.state.devices_lost:  # what it did not answer is no longer asked
         draft.emit(f.DeviceRestored(device="game_server"))
 

@@ -80,6 +80,8 @@ def _position(draft: Draft, target: str | None, index: int | None) -> str | None
         shoe = draft.state.shoe
         of = shoe.burn_of if shoe is not None and shoe.burn_of is not None else draft.burn_due
         return f"burn/{of - index}"
+    if target == "burn" and draft.state.phase != "burning":
+        return "burn"  # no place of a round: never taken for the card that is due
     side = _WIRE_TARGETS.get(target)
     return f"{side}/{index - 1}" if side else None
 
@@ -152,8 +154,13 @@ def _rescanned(draft: Draft, card: str) -> None:
     if rescan.done < len(rescan.expected):
         recorded = rescan.expected[rescan.done]
         if card != recorded and recorded != HIDDEN:
-            draft.emit(f.ReadRepeated(card=card))  # it lies on the felt: the ledger has it already
-            draft.incident("M-30", expected=f"card {rescan.done + 1} as recorded", actual="another card")
+            draft.incident(
+                "M-30",
+                expected=f"card {rescan.done + 1} as recorded",
+                actual="another card",
+                cards=(card,),
+                ledger="known",  # it lies on the felt, so most likely it is one of those recorded
+            )
             return
         draft.emit(f.CardRescanned(card=card))
     else:

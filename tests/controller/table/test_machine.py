@@ -30,8 +30,9 @@ REJECTED: dict[str, set[str]] = {
     "hole_revealed": set(PHASES) - {"dealing", "insurance", "deciding"},
     # boundless: after the reveal; baccarat: after the deal
     "round_result": set(PHASES) - {"dealing", "dealer_drawing"},
-    # nothing to void on a closed table, in a shoe change, or twice
-    "round_voided": {"closed", "shoe_change", "voided"},
+    # only a round in progress can be void, and only between rounds does a shoe go out alone
+    "round_voided": set(PHASES) - set(ROUND_PHASES),
+    "shoe_voided": set(PHASES) - {"burning", "result"},
     "table_reopened": set(PHASES) - {"voided"},
     # never under a round
     "shoe_change_started": {"closed", "shoe_change", "voided", *ROUND_PHASES},

@@ -111,12 +111,6 @@ def without_idle_windows(ours: list[Row], wanted: list[Row]) -> list[Row]:
     return [o for o in ours if o["e"] != "decide" or (o["hand"], o["n"]) in listed]
 
 
-def parted(events: list[Row]) -> tuple[list[Row], bool]:
-    """The events, and apart whether somebody split: the vectors list the split where its lines begin, the table
-    publishes it with the decision."""
-    return [x for x in events if x["e"] != "split"], any(x["e"] == "split" for x in events)
-
-
 def play_round(b: Any, source: Source, row: Row) -> list[f.Fact]:
     """Drive one round as the vector says it went; everything the table does is collected."""
     first = len(b.records)
@@ -166,7 +160,7 @@ def test_vectors_card_by_card(bench: Any, name: str) -> None:
         facts = play_round(b, source, row)
         wanted = wanted_events(row)
         ours = without_idle_windows(events_of(facts), wanted)
-        assert parted(ours) == parted(wanted), f"{name} round {row['round']}"
+        assert ours == wanted, f"{name} round {row['round']}"
         assert source.at == row["end_pos"]
         assert b.state.phase == ("shoe_change" if row["last_round"] else "result"), f"{name} round {row['round']}"
         assert b.state.holds == {}
