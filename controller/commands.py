@@ -34,11 +34,17 @@ class LoadShoe(Args, frozen=True, kw_only=True):
     shoe: str | None = None
 
 
+class CloseBets(Args, frozen=True, kw_only=True):
+    """No more bets. ``seats``: the occupied ones of a seated game, in dealing order."""
+
+    seats: list[int] = []
+
+
 class BranchDemand(Args, frozen=True, kw_only=True):
     """Whether anybody whose hand is the first ``prefix_len`` cards of ``line`` needs a card, or splits."""
 
     round: str
-    line: Literal["main", "split/0", "split/1", "dealer"]
+    line: str
     prefix_len: int
     draw: bool
     split: bool = False
@@ -97,7 +103,7 @@ COMMANDS: Final[dict[str, type[Args]]] = {
     "since": Since,
     "status": NoArgs,
     "open_bets": NoArgs,
-    "close_bets": NoArgs,
+    "close_bets": CloseBets,
     "close_decisions": CloseDecisions,
     "branch_demand": BranchDemand,
     "load_shoe": LoadShoe,

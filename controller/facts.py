@@ -169,12 +169,15 @@ class BettingOpened(Fact, frozen=True, kw_only=True, tag="betting_opened"):
     round: str
     until_ms: int
     last_round: bool
+    #: A shuffling machine holds all 416 cards again (BAC-02, ``shuffle = "every_round"``).
+    reshuffled: bool = False
 
 
 class BettingClosed(Fact, frozen=True, kw_only=True, tag="betting_closed"):
-    """No more bets."""
+    """No more bets. ``seats``: the occupied ones of a seated game, in dealing order."""
 
     by: str
+    seats: tuple[int, ...] = ()
 
 
 class StepOpened(Fact, frozen=True, kw_only=True, tag="step_opened"):
@@ -262,16 +265,17 @@ class DecisionClosed(Fact, frozen=True, kw_only=True, tag="decision_closed"):
 
 
 class HandSplit(Fact, frozen=True, kw_only=True, tag="hand_split"):
-    """Somebody parted the initial hand: these lines begin with its cards (BJS-54)."""
+    """A hand lies as two: these lines begin with its cards (BJS-54, BJ7-23)."""
 
     lines: tuple[str, str]
 
 
 class RoundResult(Fact, frozen=True, kw_only=True, tag="round_result"):
-    """Hands and outcomes as the rules give them."""
+    """Hands and outcomes as the rules give them; ``roads`` of this shoe with this result (baccarat)."""
 
     hands: Json
     outcomes: Any
+    roads: Json | None = None
 
 
 # --- supervision -----------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ import copy
 from collections.abc import Callable
 from typing import Any, Final
 
+from controller.cards import HIDDEN
+
 State = dict[str, Any]
 Frame = dict[str, Any]
 
@@ -131,12 +133,18 @@ def _betting_opened(state: State, frame: Frame, data: Any) -> None:
     state["round"] = {
         "id": frame["round"], "number": frame["round_in_shoe"], "version": frame["version"],
         "last_round": data["last_round"], "cards": [], "insurance": "none", "peeked": None, "window": None,
-        "demands": [], "split": False, "result": None, "voided": None,
+        "demands": [], "seats": [], "parted": [], "result": None, "voided": None,
     }  # fmt: skip
+
+
+def _betting_closed(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+    state["round"]["seats"] = data.get("seats", [])
 
 
 def _card_dealt(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
     state["round"]["cards"].append({k: data[k] for k in ("position", "card", "commitment") if data.get(k)})
+    if data["position"] == "dealer/1" and data["card"] != HIDDEN:  # no hole card: the dealer's turn
+        state["phase"] = "dealer_drawing"
 
 
 def _card_revealed(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
@@ -163,7 +171,7 @@ def _peeked(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
 
 def _decision_opened(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
     state["round"]["window"] = {k: data[k] for k in ("line", "prefix_len", "options")}
-    if data["line"] != "dealer":
+    if state["phase"] != "dealer_drawing":
         state["phase"] = "deciding"
 
 
@@ -173,12 +181,16 @@ def _decision_closed(state: State, frame: Frame, data: Any) -> None:  # noqa: AR
 
 
 def _hand_split(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
-    state["round"]["split"] = True
+    first, second = data["lines"]
+    state["round"]["parted"] = sorted({*state["round"]["parted"], first, second})
+    for card in state["round"]["cards"]:
+        if first.startswith("seat/") and card["position"] == f"{first}/1":
+            card["position"] = f"{second}/0"
 
 
 def _round_result(state: State, frame: Frame, data: Any) -> None:
     state["round"]["result"] = data
-    entry = {"round": frame["round"], "version": frame["version"], **data}
+    entry = {"round": frame["round"], "version": frame["version"]} | {k: data[k] for k in ("hands", "outcomes")}
     state["history"] = [*state["history"][-(HISTORY - 1) :], entry]
 
 
@@ -198,6 +210,7 @@ _FOLD: Final[dict[str, Callable[[State, Frame, Any], None]]] = {
     "card_burned": _card_burned,
     "cut_card_drawn": _cut_card,
     "betting_opened": _betting_opened,
+    "betting_closed": _betting_closed,
     "card_dealt": _card_dealt,
     "card_revealed": _card_revealed,
     "insurance_offered": _insurance_offered,

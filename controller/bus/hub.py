@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import socket as socketlib
 import threading
 import time
 from collections.abc import Iterator
@@ -242,9 +243,21 @@ class Hub:
             self._counters.undelivered += 1
 
 
+def _somebody_listens(path: str) -> bool:
+    with socketlib.socket(socketlib.AF_UNIX) as probe:
+        try:
+            probe.connect(path)
+        except OSError:  # no such file, or left behind by a program that ended
+            return False
+        return True
+
+
 def _bind(socket: zmq.Socket[bytes], endpoint: str) -> str:
     if not endpoint.startswith(("tcp://", "ipc://")):
         raise BusError(f"endpoint {endpoint!r} must be tcp://HOST:PORT or ipc://PATH")
+    if endpoint.startswith("ipc://") and _somebody_listens(endpoint.removeprefix("ipc://")):
+        # libzmq would take the path from the other program without a word to either.
+        raise BusError(f"cannot listen at {endpoint}: another program does; give every table its own endpoints")
     socket.ipv6 = wants_ipv6(endpoint)
     try:
         socket.bind(endpoint)

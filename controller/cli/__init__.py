@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "rtp": "controller.cli.rtp",
     "journal": "controller.cli.journal",
     "bench": "controller.cli.bench",
+    "calibrate": "controller.cli.calibrate",
     "keys": "controller.cli.keys",
 }
 

@@ -49,4 +49,4 @@ def read_entries(path: Path) -> list[Entry]:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read as lines of hex: {error}") from error
     except ValueError as error:
-        raise UsageError(f"{path}: {error}") from error
+        raise UsageError(f"{path}, {error}") from error

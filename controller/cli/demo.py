@@ -22,7 +22,7 @@ each a process of its own, play in front of you until Ctrl-C. Nothing needs to b
 def add_parser(subparsers: Any) -> None:
     """Register ``demo``."""
     parser = subparsers.add_parser("demo", help="a whole simulated studio table", description=_DESCRIPTION)
-    parser.add_argument("--game", choices=("boundless", "baccarat"), default="boundless")
+    parser.add_argument("--game", choices=("boundless", "classic", "baccarat"), default="boundless")
     parser.add_argument("--seed", default="1", help="same seed, same cards and decisions (default 1)")
     parser.add_argument("--rounds", type=int, metavar="N", help="end after N results")
     parser.add_argument(

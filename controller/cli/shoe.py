@@ -10,10 +10,10 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from drivers.decode import hex_chunks
 from drivers.errors import SettingsError
 from drivers.port import SerialPort
-from drivers.settings import LineSettings
+from drivers.recording import parse
+from drivers.registry import PROTOCOLS, shoe_class
 from drivers.simulated.angel_device import AngelDevice
 from drivers.simulated.cards_file import parse_cards
 from drivers.simulated.commands import COMMANDS
@@ -27,13 +27,25 @@ from drivers.simulated.pace import Pace
 from drivers.simulated.process import ShoeProcess
 from drivers.simulated.recording import Recording, ReplayDevice
 from drivers.simulated.shoe import SimulatedShoe
+from drivers.simulated.ssi_device import SsiDevice
+from drivers.simulated.tag_deck import TagDeck, made_registry
+from drivers.simulated.tag_device import GAP_S, FeigDevice, Rr3036Device
+from drivers.simulated.wire_faults import WIRE_FAULTS, faults_of
+from drivers.tags import load_registry, write_registry
 
 if TYPE_CHECKING:
     _Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-PROTOCOLS: Final = ("line", "angel")
-# The rates of the devices themselves; they matter with --port only.
-_BAUD: Final = {"line": 9600, "angel": 4800}
+_READERS: Final = {"feig": FeigDevice, "rr3036": Rr3036Device}
+# Options that only some protocols know.
+_ONLY_FOR: Final = {
+    "code_set": ("line", "ssi"),
+    "mode": ("angel",),
+    "tags": tuple(_READERS),
+    "write_tags": tuple(_READERS),
+    "gap": tuple(_READERS),
+    "replay": ("line", "angel"),
+}
 
 _DESCRIPTION: Final = """\
 A card shoe without hardware. It opens a pseudo-terminal and speaks on it, byte for byte, what a real shoe sends:
@@ -47,7 +59,8 @@ _COMMANDS = "\n".join(f"  {form:<22}{what}" for form, what in COMMANDS.items())
 
 
 def _fault_list() -> str:
-    lines = []
+    lines = ["faults of the line, for every shoe that speaks by itself:"]
+    lines += [f"  {name:<13}{what}" for name, what in WIRE_FAULTS.items()]
     for protocol, faults in FAULTS.items():
         lines.append(f"faults, {protocol}:" if protocol != "replay" else "faults, with --replay:")
         lines += [f"  {name:<13}{what}" for name, what in faults.items()]
@@ -73,6 +86,7 @@ examples:
   dealerd shoe --protocol line --link /tmp/shoe --seed 7
   dealerd shoe --protocol angel --link /tmp/shoe --control /tmp/shoe.ctl --speed 0 --log /tmp/shoe.jsonl
   dealerd shoe --protocol line --link /tmp/shoe --fault no_read:0.02 --fault repeat:0.05
+  dealerd shoe --protocol feig --link /tmp/shoe --write-tags /tmp/shoe.toml --control /tmp/shoe.ctl
   dealerd shoe --protocol angel --link /tmp/shoe --replay capture.hex --control /tmp/shoe.ctl
   echo draw | nc -U -q 1 /tmp/shoe.ctl
 """
@@ -106,7 +120,12 @@ def main(argv: list[str] | None = None) -> None:
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--protocol", required=True, choices=PROTOCOLS, help="line: an ASCII code a card; angel: Angel Eye telegrams")
+    add(
+        "--protocol",
+        required=True,
+        choices=sorted(PROTOCOLS),
+        help="line: an ASCII code a card; angel: Angel Eye telegrams; ssi: Zebra packets; feig, rr3036: tag readers",
+    )
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--link", type=_path, metavar="PATH", help="symbolic link to the pseudo-terminal")
     where.add_argument("--port", metavar="DEV", help="send on this real serial port instead of a pseudo-terminal")
@@ -115,7 +134,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     order.add_argument(
         "--cards", type=_path, metavar="FILE", help="stacked shoe: cards such as TD, and CUT, in order"
     )
-    order.add_argument("--replay", type=_path, metavar="FILE", help="play a recording, a chunk in hex on each line")
+    order.add_argument(
+        "--replay",
+        type=_path,
+        metavar="FILE",
+        help="play a driver's recording with its times, or a chunk in hex on each line",
+    )
     add("--speed", type=float, default=1.0, metavar="X", help="1: a human's pace; 10: ten times it; 0: no waiting")
     add("--control", type=_path, metavar="SOCKET", help="take commands on this unix socket, draw nothing by itself")
     add("--log", type=_path, metavar="FILE", help="what left the shoe, JSON Lines, written before the bytes are sent")
@@ -127,8 +151,16 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME[:P]",
         help="at every draw with probability P (1)",
     )
-    add("--code-set", choices=("scan_table", "suit_rank"), help="line: the codes (default scan_table)")
+    add("--code-set", choices=("scan_table", "suit_rank"), help="line, ssi: the codes (default scan_table)")
     add("--mode", choices=("open", "hidden"), help="angel: faces at the draw, or after the hand (default hidden)")
+    registry = parser.add_mutually_exclusive_group()
+    registry.add_argument(
+        "--tags", type=_path, metavar="FILE", help="feig, rr3036: the cards have this registry's tags"
+    )
+    registry.add_argument(
+        "--write-tags", type=_path, metavar="FILE", help="feig, rr3036: make a registry, and write it"
+    )
+    add("--gap", type=float, metavar="S", help=f"feig, rr3036: least seconds from card to card (default {GAP_S})")
     parser.set_defaults(run=run)
 
 
@@ -158,7 +190,7 @@ def _run(args: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     seed = int.from_bytes(os.urandom(4)) if args.seed is None else args.seed
     device = _device(args, seed)
     try:
-        rates = [parse_rate(text, device.faults) for text in args.fault]
+        rates = [parse_rate(text, faults_of(device.protocol)) for text in args.fault]
     except ValueError as error:
         raise UsageError(str(error)) from None
     plan = FaultPlan(rates, Random(f"{seed}/faults"))
@@ -184,10 +216,11 @@ def _check_options(args: argparse.Namespace) -> None:
     """Raises ``UsageError`` for options that do not go together."""
     if not 0 <= args.speed < float("inf"):
         raise UsageError(f"--speed {args.speed}: give 0 (no waiting) or more")
-    if args.code_set is not None and args.protocol != "line":
-        raise UsageError("--code-set is for --protocol line")
-    if args.mode is not None and args.protocol != "angel":
-        raise UsageError("--mode is for --protocol angel")
+    for name, protocols in _ONLY_FOR.items():
+        if getattr(args, name) is not None and args.protocol not in protocols:
+            raise UsageError(f"--{name.replace('_', '-')} is for --protocol {' or '.join(protocols)}")
+    if args.gap is not None and not 0 <= args.gap < float("inf"):
+        raise UsageError(f"--gap {args.gap}: give 0 or more seconds")
     if args.replay is not None:
         for name in ("cut", "code_set", "mode"):
             if getattr(args, name) is not None:
@@ -199,12 +232,9 @@ def _device(args: argparse.Namespace, seed: int) -> Device:
     if args.replay is not None:
         text = _read(args.replay)
         try:
-            chunks = list(hex_chunks(text.splitlines()))
+            return ReplayDevice(Recording.of(args.protocol, parse(text.splitlines())))
         except ValueError as error:
             raise UsageError(f"{args.replay}: {error}") from None
-        if not chunks:
-            raise UsageError(f"{args.replay}: nothing in it: one chunk a line, in hex")
-        return ReplayDevice(Recording(args.protocol, chunks))
     try:
         cards = parse_cards(_read(args.cards)) if args.cards is not None else None
     except ValueError as error:
@@ -215,12 +245,29 @@ def _device(args: argparse.Namespace, seed: int) -> Device:
         raise UsageError(f"--cut: {error}") from None
     if args.protocol == "angel":
         return AngelDevice(shoe, args.mode or "hidden")
-    return LineDevice(shoe, args.code_set or "scan_table", Random(f"{seed}/device"))
+    rng = Random(f"{seed}/device")
+    if args.protocol in _READERS:
+        return _READERS[args.protocol](shoe, _deck(args, seed), rng, GAP_S if args.gap is None else args.gap)
+    kind = SsiDevice if args.protocol == "ssi" else LineDevice
+    return kind(shoe, args.code_set or "scan_table", rng)
+
+
+def _deck(args: argparse.Namespace, seed: int) -> TagDeck:
+    """The tags in the cards. Raises ``UsageError`` and ``SettingsError``."""
+    if args.tags is not None:
+        return TagDeck(load_registry(args.tags), seed)
+    registry = made_registry(seed)
+    if args.write_tags is not None:
+        try:
+            write_registry(args.write_tags, registry)
+        except OSError as error:
+            raise UsageError(f"no registry {args.write_tags}: {error.strerror}") from None
+    return TagDeck(registry, seed)
 
 
 def _endpoint(args: argparse.Namespace) -> Endpoint:
     if args.port is not None:
-        return PortEndpoint(SerialPort(args.port, LineSettings(baudrate=_BAUD[args.protocol])))
+        return PortEndpoint(SerialPort(args.port, shoe_class(args.protocol).default_line))
     return PtyEndpoint(args.link)
 
 

@@ -58,6 +58,10 @@ def tableau_fault(round_: Round) -> tuple[str, str, str] | None:
     return None
 
 
+def parting(round_: Round, step: Step) -> None:
+    """No hand is ever parted."""
+
+
 def result(round_: Round) -> dict[str, Any]:
     """Values, winner and pairs (BAC-06, BAC-11). Call at ``finish`` only."""
     player, banker = round_.line("player"), round_.line("banker")

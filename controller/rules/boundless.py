@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from controller.rules.blackjack import (
+    HOLE,
+    SURRENDER_BARRED,
+    UP,
+    dealer_hand,
+    dealer_stands,
+    outcome,
+    scores_by_length,
+)
 from controller.rules.options import GameOptions
 from controller.rules.round import Round
-from controller.rules.scores import (
-    BLACKJACK,
-    DEALER_STANDS,
-    blackjack_score,
-    blackjack_value,
-    is_blackjack,
-    is_ten_or_ace,
-)
+from controller.rules.scores import BLACKJACK, blackjack_score, blackjack_value, is_blackjack, is_ten_or_ace
 from controller.rules.steps import Step
 
-DEAL = ("player/0", "dealer/0", "player/1", "dealer/1")  # BJS-04
-UP, HOLE = "dealer/0", "dealer/1"
+DEAL = ("player/0", UP, "player/1", HOLE)  # BJS-04
 SPLITS = ("split/0", "split/1")
 
 
@@ -59,8 +60,7 @@ def options(round_: Round, rules: GameOptions, line: str) -> tuple[str, ...]:
     found = ["hit", "stand", "double"]
     if blackjack_value(cards[0]) == blackjack_value(cards[1]):  # BJS-36, A-07
         found.append("split")
-    barred = (1,) if rules.surrender_against == "two_to_ten" else (1, 10)
-    if blackjack_value(up) not in barred:  # BJS-33
+    if blackjack_value(up) not in SURRENDER_BARRED[rules.surrender_against]:  # BJS-33
         found.append("surrender")
     return tuple(found)
 
@@ -126,7 +126,7 @@ def _line(round_: Round, rules: GameOptions, line: str) -> Step | None:
 def _dealer(round_: Round, rules: GameOptions) -> Step:
     """The dealer's hand after the reveal (BJS-61, BJS-62)."""
     cards = line_cards(round_, "dealer")
-    if round_.peeked or blackjack_score(cards).total >= DEALER_STANDS:
+    if round_.peeked or dealer_stands(round_):
         return Step("finish")
     if rules.dealer_draws == "needed":
         demand = round_.demands.get(("dealer", 2))
@@ -146,36 +146,22 @@ def peek(round_: Round) -> bool:
     return is_blackjack(line_cards(round_, "dealer"))
 
 
+def parting(round_: Round, step: Step) -> tuple[str, str] | None:
+    """The split lines, when their first further card is due: until then the hand lies as one (A-08)."""
+    due = (step.position or "").startswith("split/") and not round_.parted
+    return (SPLITS[0], SPLITS[1]) if due else None
+
+
 def result(round_: Round) -> dict[str, Any]:
     """Hands and outcomes by line and length (BJS-63..66). Call at ``finish`` only."""
     dealer = line_cards(round_, "dealer")
-    score = blackjack_score(dealer)
-    dealer_bj = is_blackjack(dealer)
-    hands: dict[str, Any] = {
-        "dealer": {"cards": dealer, "score": score.total, "blackjack": dealer_bj, "bust": score.bust}
-    }
+    hands: dict[str, Any] = {"dealer": dealer_hand(round_)}
     outcomes = []
     for line in ("main", *SPLITS) if has_split(round_) else ("main",):
         cards = line_cards(round_, line)
-        scores = {str(n): blackjack_score(cards[:n]).total for n in range(2, len(cards) + 1)}
-        hands[line] = {"cards": cards, "scores": scores}
+        hands[line] = {"cards": cards, "scores": scores_by_length(cards)}
         outcomes += [
             {"line": line, "length": n, "result": outcome(cards[:n], dealer, split=line != "main")}
             for n in range(2, len(cards) + 1)
         ]
     return {"hands": hands, "outcomes": outcomes}
-
-
-def outcome(hand: list[str], dealer: list[str], *, split: bool) -> str:
-    """``bj``, ``win``, ``push``, ``lose`` or ``bust`` for one final hand (BJS-13, BJS-63..66)."""
-    mine, theirs = blackjack_score(hand), blackjack_score(dealer)
-    if mine.bust:
-        return "bust"
-    natural = is_blackjack(hand) and not split
-    if is_blackjack(dealer):
-        return "push" if natural else "lose"
-    if natural:
-        return "bj"
-    if theirs.bust or mine.total > theirs.total:
-        return "win"
-    return "push" if mine.total == theirs.total else "lose"

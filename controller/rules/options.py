@@ -10,11 +10,30 @@ from typing import Literal
 
 import msgspec
 
-Game = Literal["boundless", "baccarat"]
+Game = Literal["boundless", "classic", "baccarat"]
 
 #: Cards that must be left before a round may open: the longest round seen in 60,000 simulated rounds took 19
-#: (boundless); a baccarat coup takes at most 6.
-RESERVE = {"boundless": 40, "baccarat": 6}
+#: (boundless), seven seats are warned of below 60 (classic), a coup takes at most 6 (baccarat).
+RESERVE = {"boundless": 40, "classic": 60, "baccarat": 6}
+#: What the games differ in where the file says nothing (A-06, BJ7-24, BJ7-40, BJS-62).
+_BY_GAME = {
+    "boundless": {"dealer_draws": "needed", "double_after_split": True},
+    "classic": {"dealer_draws": "always", "double_after_split": False},
+    "baccarat": {"dealer_draws": "needed", "double_after_split": True},
+}
+#: Rule choices that mean nothing for a game.
+_FOREIGN = {
+    "boundless": ("seats", "shuffle"),
+    "classic": ("split_order", "shuffle"),
+    "baccarat": (
+        "split_order",
+        "split_second",
+        "dealer_draws",
+        "surrender_against",
+        "double_after_split",
+        "seats",
+    ),
+}
 
 
 class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -25,16 +44,21 @@ class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     last_round_policy: Literal["next", "current"] = "next"
     #: SHOE-07..12: exposed card and as many face down, one card face down, or no burn.
     burn: Literal["by_first_card", "one", "none"] = "by_first_card"
+    #: BAC-02, C-01: a shoe with a cut card, or a machine that shuffles all cards before each coup.
+    shuffle: Literal["cut_card", "every_round"] = "cut_card"
     #: A-08: the main hand is finished before or after the split hands.
     split_order: Literal["main_first", "split_first"] = "main_first"
     #: Second cards of both split hands at once, or each when its hand's turn comes.
     split_second: Literal["both", "as_played"] = "both"
-    #: BJS-62: the dealer draws only when the platform says so, or always.
-    dealer_draws: Literal["needed", "always"] = "needed"
+    #: BJS-62, BJ7-40: the dealer draws only when the platform says so, or always. None: the game's own default,
+    #: as below; a finished ``GameOptions`` holds no None but in ``reserve``.
+    dealer_draws: Literal["needed", "always"] | None = None
     #: BJS-33, C-08.
     surrender_against: Literal["two_to_nine", "two_to_ten"] = "two_to_nine"
-    #: BJS-34, A-06.
-    double_after_split: bool = True
+    #: BJS-34, BJ7-24, A-06.
+    double_after_split: bool | None = None
+    #: BJ7-48: places at a classic table.
+    seats: int = 7
     #: Only ``branch_demand`` decides; without it the table holds.
     decisions: Literal["platform"] = "platform"
     #: ERR-01..03: hold, then void when nobody resolves it in time.
@@ -50,6 +74,11 @@ class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     standby_s: float = 10.0
     #: Cards that must be left before a round opens; None takes the game's own figure.
     reserve: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in _BY_GAME[self.game].items():
+            if getattr(self, name) is None:
+                msgspec.structs.force_setattr(self, name, value)
 
     def problems(self) -> list[str]:
         """What is out of range or contradicts the game, one sentence each."""
@@ -67,19 +96,19 @@ class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         ]
         if self.reserve is not None and not 0 <= self.reserve <= 416:
             found.append(f"reserve must be 0 to 416 cards, not {self.reserve}")
-        if self.game == "baccarat":
-            changed = [
-                name
-                for name in ("split_order", "split_second", "dealer_draws", "surrender_against", "double_after_split")
-                if getattr(self, name) != getattr(BOUNDLESS_DEFAULTS, name)
-            ]
-            found += [f"{name} is a blackjack rule and means nothing for baccarat: remove it" for name in changed]
+        if not 1 <= self.seats <= 7:
+            found.append(f"seats must be 1 to 7, not {self.seats}")
+        if self.shuffle == "every_round" and self.burn != "none":
+            found.append('shuffle = "every_round" has no burn: set burn = "none"')
+        plain = GameOptions(game=self.game)
+        found += [
+            f"{name} means nothing for {self.game}: remove it"
+            for name in _FOREIGN[self.game]
+            if getattr(self, name) != getattr(plain, name)
+        ]
         return found
 
     @property
     def reserve_cards(self) -> int:
         """Cards that must be left in the shoe before a round opens."""
         return RESERVE[self.game] if self.reserve is None else self.reserve
-
-
-BOUNDLESS_DEFAULTS = GameOptions(game="boundless")

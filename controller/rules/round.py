@@ -37,7 +37,9 @@ class Round:
     number: int
     cards: list[RoundCard] = field(default_factory=list)
     demands: dict[tuple[str, int], Demand] = field(default_factory=dict)
-    parted: bool = False  # the initial hand lies as two split hands
+    answered: dict[str, Demand] = field(default_factory=dict)  # every demand under its key
+    seats: tuple[int, ...] = ()  # occupied, in dealing order
+    parted: frozenset[str] = frozenset()  # lines that began as one hand
     insurance: str = "none"  # none, open, closed
     peeked: bool | None = None
     window: tuple[str, int] | None = None  # the open decision window
@@ -47,7 +49,7 @@ class Round:
 
     def copy(self) -> Round:
         """A draft that shares only immutable parts."""
-        return replace(self, cards=list(self.cards), demands=dict(self.demands))
+        return replace(self, cards=list(self.cards), demands=dict(self.demands), answered=dict(self.answered))
 
     def at(self, position: str) -> str | None:
         """The face at ``position``, ``HIDDEN`` if it is not known, None if no card lies there."""
@@ -69,6 +71,15 @@ class Round:
     def place(self, card: RoundCard) -> None:
         """Add a card at its position."""
         self.cards.append(card)
+
+    def part(self, lines: tuple[str, str]) -> None:
+        """A hand becomes two. A seat's second card moves to the new hand and frees its place, so the decisions on
+        the first hand begin again; shared cards stay where they are."""
+        self.parted |= set(lines)
+        first, second = lines
+        if first.startswith("seat/"):
+            self.cards = [replace(c, position=f"{second}/0") if c.position == f"{first}/1" else c for c in self.cards]
+            self.demands.pop((first, 2), None)
 
     def reveal(self, position: str, card: str) -> None:
         """Make the face at ``position`` known and public."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from controller import facts as f
-from controller.rules import baccarat, boundless
+from controller.rules import baccarat
+from controller.rules.roads import roads
 from controller.rules.steps import Step
 from controller.table.checks import card_fault, extra_card
 from controller.table.draft import Draft
@@ -36,8 +37,9 @@ def _held_step(draft: Draft) -> Step:
 def _automatic(draft: Draft, step: Step) -> bool:
     """Do what needs nobody; False if the step waits."""
     state = draft.state
-    if (step.position or "").startswith("split/") and state.round is not None and not state.round.parted:
-        draft.emit(f.HandSplit(lines=("split/0", "split/1")))
+    lines = draft.procedure.parting(state.round, step) if state.round is not None and state.round_open else None
+    if lines is not None:
+        draft.emit(f.HandSplit(lines=lines))
         return True
     if state.pending and _place_pending(draft, step):
         return True
@@ -110,8 +112,12 @@ def _finish(draft: Draft) -> None:
             draft.incident("M-03", expected=_words(result["outcomes"]), actual=_words(round_.shoe_result))
             return
     else:
-        result = boundless.result(round_)
-    draft.emit(f.RoundResult(hands=result["hands"], outcomes=result["outcomes"]))
+        result = draft.procedure.result(round_)
+    drawn = None
+    if draft.setting.rules.game == "baccarat":
+        assert draft.state.shoe is not None
+        drawn = dict(roads([*draft.state.shoe.winners, result["outcomes"]["winner"]]))
+    draft.emit(f.RoundResult(hands=result["hands"], outcomes=result["outcomes"], roads=drawn))
 
 
 def _agrees(shoe: dict[str, object], ours: dict[str, object]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from controller import facts as f
 from controller.cards import HIDDEN
 from controller.refusal import Refusal
-from controller.rules.boundless import HOLE
+from controller.rules.blackjack import HOLE
 from controller.rules.round import Demand, Round, RoundCard
 from controller.rules.steps import Step
 from controller.table.incidents import Incident
@@ -44,6 +44,8 @@ class Fold:
             state.phase = self._machine.fire(kind, state, fact)
         elif isinstance(fact, f.CardRevealed) and fact.position == HOLE:
             state.phase = self._machine.fire("hole_revealed", state, fact)
+        elif isinstance(fact, f.CardDealt) and fact.position == HOLE and fact.card != HIDDEN:
+            state.phase = self._machine.fire("dealer_second_dealt", state, fact)
         _APPLY.get(type(fact), _nothing)(state, fact, now)
         state.n += 1
         seq = None
@@ -179,7 +181,15 @@ def _shoe_ended(state: TableState, fact: f.ShoeEnded, now: int) -> None:  # noqa
 def _betting_opened(state: TableState, fact: f.BettingOpened, now: int) -> None:  # noqa: ARG001
     assert state.shoe is not None
     state.shoe.rounds += 1
+    if fact.reshuffled:
+        state.shoe.out = 0
+        state.shoe.seen.clear()
     state.round = Round(id=fact.round, number=state.shoe.rounds)
+
+
+def _betting_closed(state: TableState, fact: f.BettingClosed, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    state.round.seats = fact.seats
 
 
 def _step_opened(state: TableState, fact: f.StepOpened, now: int) -> None:
@@ -249,16 +259,19 @@ def _decision_closed(state: TableState, fact: f.DecisionClosed, now: int) -> Non
     state.round.window = None
     demand = Demand(fact.key, fact.line, fact.prefix_len, fact.draw, fact.split)
     state.round.demands[fact.line, fact.prefix_len] = demand
+    state.round.answered[fact.key] = demand
 
 
 def _hand_split(state: TableState, fact: f.HandSplit, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
-    state.round.parted = True
+    state.round.part(fact.lines)
 
 
 def _round_result(state: TableState, fact: f.RoundResult, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
     state.round.outcome = {"hands": fact.hands, "outcomes": fact.outcomes}
+    if fact.roads is not None and state.shoe is not None:
+        state.shoe.winners.append(fact.outcomes["winner"])
 
 
 def _paused(state: TableState, fact: f.Paused, now: int) -> None:  # noqa: ARG001
@@ -363,6 +376,7 @@ _APPLY: dict[type[f.Fact], Callable[[TableState, Any, int], None]] = {
     f.CutCardDrawn: _cut_card,
     f.ShoeEnded: _shoe_ended,
     f.BettingOpened: _betting_opened,
+    f.BettingClosed: _betting_closed,
     f.StepOpened: _step_opened,
     f.CardDealt: _card_dealt,
     f.CardRevealed: _card_revealed,

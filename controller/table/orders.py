@@ -28,6 +28,8 @@ def order(draft: Draft, command: c.Command, date: str) -> None:
             f"something happened since what you saw (seq {command.seen_seq}); look again and send the seq you see",
             expected=f"seen_seq >= {state.supervised_seq}",
         )
+    if command.role == "game_server" and "game_server" in state.devices_lost:
+        draft.emit(f.DeviceRestored(device="game_server"))
     if command.name == "load_shoe":
         _load_shoe(draft, command, date)
     else:
@@ -96,7 +98,7 @@ def _open_bets(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: AR
     _expect(draft, "open_bets")
     shoe = state.shoe
     assert shoe is not None
-    if shoe.left < rules.reserve_cards:
+    if shoe.left < rules.reserve_cards and rules.shuffle == "cut_card":
         end_shoe(draft, f"fewer than {rules.reserve_cards} cards left")
         return
     draft.emit(
@@ -104,13 +106,26 @@ def _open_bets(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: AR
             round=f"{shoe.id}-{shoe.rounds + 1:03d}",
             until_ms=round(rules.betting_s * 1000),
             last_round=shoe.last_round == shoe.rounds + 1,
+            reshuffled=rules.shuffle == "every_round",
         )
     )
 
 
-def _close_bets(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: ARG001
+def _close_bets(draft: Draft, command: c.Command, args: c.CloseBets) -> None:  # noqa: ARG001
     _free(draft)
-    draft.emit(f.BettingClosed(by="game_server"))
+    _expect(draft, "close_bets")
+    rules, seats = draft.setting.rules, tuple(args.seats)
+    if rules.game != "classic" and seats:
+        raise Refusal("bad_args", f"close_bets: {rules.game} has no seats")
+    if rules.game == "classic" and not (
+        seats and list(seats) == sorted(set(seats)) and seats[0] >= 1 and seats[-1] <= rules.seats
+    ):
+        raise Refusal(
+            "bad_args",
+            "close_bets: name the occupied seats once each, in order",
+            expected=f"seats of 1 to {rules.seats}",
+        )
+    draft.emit(f.BettingClosed(by="game_server", seats=seats))
 
 
 def _close_decisions(draft: Draft, command: c.Command, args: c.CloseDecisions) -> None:  # noqa: ARG001
@@ -130,8 +145,6 @@ def _branch_demand(draft: Draft, command: c.Command, args: c.BranchDemand) -> No
     if not 1 <= len(args.key) <= KEY_MAX:
         raise Refusal("bad_args", f"branch_demand: a key has 1 to {KEY_MAX} characters")
     _this_round(draft, args.round)
-    if "game_server" in state.devices_lost:
-        draft.emit(f.DeviceRestored(device="game_server"))
     _free(draft)
     step = draft.next_step()
     if step.kind != "decide" or (step.line, step.prefix_len) != (args.line, args.prefix_len):
@@ -141,6 +154,8 @@ def _branch_demand(draft: Draft, command: c.Command, args: c.BranchDemand) -> No
         )
     if args.split and "split" not in step.options:
         raise Refusal("not_allowed_now", f"{args.line} cannot be split here", expected=", ".join(step.options))
+    if args.split and args.draw and args.line.startswith("seat/"):
+        raise Refusal("bad_args", "a split of a seat's hand takes no card by itself: draw must be false")
     draft.emit(
         f.DecisionClosed(line=args.line, prefix_len=args.prefix_len, draw=args.draw, split=args.split, key=args.key)
     )

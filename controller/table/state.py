@@ -60,10 +60,17 @@ class Shoe:
     last_round: int | None = None
     void: bool = False
     sealed: list[Sealed] = field(default_factory=list)
+    winners: list[str] = field(default_factory=list)
 
     def copy(self) -> Shoe:
         """A draft that shares only immutable parts."""
-        return replace(self, seen=dict(self.seen), sealed=list(self.sealed), burn_cards=list(self.burn_cards))
+        return replace(
+            self,
+            seen=dict(self.seen),
+            sealed=list(self.sealed),
+            burn_cards=list(self.burn_cards),
+            winners=list(self.winners),
+        )
 
     def count(self, card: str) -> None:
         """A card has left the shoe; ``HIDDEN`` counts without a face until ``identify``."""
@@ -181,4 +188,4 @@ class TableState:
         """The demand of this round that was made under ``key``."""
         if self.round is None:
             return None
-        return next((d for d in self.round.demands.values() if d.key == key), None)
+        return self.round.answered.get(key)

@@ -116,6 +116,8 @@ def _start(draft: Draft, start: Start) -> None:
 def _step_deadline(draft: Draft) -> None:
     state = draft.state
     match state.step.kind:
+        case "close_bets" if draft.setting.rules.game == "classic":
+            draft.emit(f.DeviceLost(device="game_server", reason="no word in time which seats are occupied"))
         case "close_bets":
             draft.emit(f.BettingClosed(by="policy:deadline"))
         case "insurance":

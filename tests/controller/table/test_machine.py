@@ -28,8 +28,10 @@ REJECTED: dict[str, set[str]] = {
     "decision_opened": set(PHASES) - {"dealing", "insurance", "deciding", "dealer_drawing"},
     # the hole card is turned once
     "hole_revealed": set(PHASES) - {"dealing", "insurance", "deciding"},
-    # boundless: after the reveal; baccarat: after the deal
-    "round_result": set(PHASES) - {"dealing", "dealer_drawing"},
+    # a dealer without a hole card takes the second card once
+    "dealer_second_dealt": set(PHASES) - {"dealing", "insurance", "deciding"},
+    # boundless: after the reveal; baccarat: after the deal; classic: also when nobody needs a dealer's card
+    "round_result": set(PHASES) - {"dealing", "insurance", "deciding", "dealer_drawing"},
     # only a round in progress can be void, and only between rounds does a shoe go out alone
     "round_voided": set(PHASES) - set(ROUND_PHASES),
     "shoe_voided": set(PHASES) - {"burning", "result"},
@@ -88,7 +90,7 @@ def test_the_machine_does_what_the_table_says(trigger: str, phase: str) -> None:
 
 def test_triggers_are_facts() -> None:
     tags = {t.__struct_config__.tag for t in f.AnyFact.__args__}  # type: ignore[attr-defined]
-    assert TRIGGERS - {"hole_revealed"} <= tags
+    assert TRIGGERS - {"hole_revealed", "dealer_second_dealt"} <= tags
 
 
 def test_a_guard_leaves_the_machine_usable() -> None:

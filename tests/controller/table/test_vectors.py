@@ -36,7 +36,7 @@ Row = dict[str, Any]
 def rows(name: str) -> list[Row]:
     path = SHARED / "vectors" / f"{name}.jsonl"
     if not path.exists():
-        pytest.skip(f"no rule vectors at {path}: set DEALERD_SHARED")
+        pytest.skip(f"shared material is absent: no rule vectors at {path} (DEALERD_SHARED names another folder)")
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 

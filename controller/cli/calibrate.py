@@ -1,0 +1,23 @@
+"""``dealerd calibrate``: what must be measured or entered once per table, deck or device."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Final
+
+#: What is calibrated → module with ``add_parser(subparsers)``.
+SUBJECTS: Final = {
+    "tags": "controller.cli.calibrate_tags",
+}
+
+
+def add_parser(subparsers: Any) -> None:
+    """Register ``calibrate SUBJECT …``."""
+    parser = subparsers.add_parser(
+        "calibrate",
+        help="enrol a deck's tags",
+        description="Measure or enter what a table needs once; each subject has a --help of its own.",
+    )
+    subjects = parser.add_subparsers(metavar="SUBJECT", required=True)
+    for module in SUBJECTS.values():
+        import_module(module).add_parser(subjects)
