@@ -57,9 +57,14 @@ def run(args: argparse.Namespace) -> int:
         except OSError as error:
             raise UsageError(f"--folder {folder} cannot be made: {error.strerror}") from error
         studio = Studio(folder, scene)
+        play = Play(studio)
         try:
-            with studio, studio.client() as client, _view(args.json) as show:
-                summary = Play(studio).watch(client, show)
+            with studio, studio.client() as client, _view(args.json, studio.table_file) as show:
+                summary = play.watch(client, show)
+        except KeyboardInterrupt:
+            kept = f"; journal and logs are in {folder}" if args.folder is not None else ""
+            print(f"stopped after {play.rounds} round(s){kept}")
+            return 0
         except StudioError as error:
             print(f"demo: {error}", file=sys.stderr)
             return 1
@@ -76,11 +81,11 @@ def _print(frame: dict[str, Any], state: Any) -> None:  # noqa: ARG001 - the for
     print(line(frame), flush=True)
 
 
-def _view(quiet: bool) -> Any:
+def _view(quiet: bool, table_file: Path) -> Any:
     if quiet:
         return contextlib.nullcontext(_nothing)
     if not sys.stdout.isatty():
         return contextlib.nullcontext(_print)
     from controller.cli.view import View
 
-    return View()
+    return View(f"from another terminal: dealerd ctl {table_file} --as supervisor/sam pause --reason coffee")

@@ -24,7 +24,8 @@ _EVENTS = 8
 class View:
     """A live picture of one table; used as a context manager that yields ``show(frame, state)``."""
 
-    def __init__(self) -> None:
+    def __init__(self, hint: str = "") -> None:
+        self._hint = hint
         self._events: deque[str] = deque(maxlen=_EVENTS)
         self._live = Live(Text("the table is starting …"), refresh_per_second=12, screen=False)
 
@@ -41,7 +42,7 @@ class View:
         if frame["type"] != "step_opened":
             self._events.append(line(frame))
         if state is not None:
-            self._live.update(picture(state, list(self._events), frame))
+            self._live.update(Group(picture(state, list(self._events), frame), Text(self._hint, style="dim")))
 
 
 def picture(state: dict[str, Any], events: list[str], frame: dict[str, Any]) -> RenderableType:
@@ -101,6 +102,8 @@ def prompt(step: dict[str, Any] | None) -> str:
         return f"{verb} → {place}" + (" FACE DOWN" if step.get("hidden") else "")
     if kind == "reveal":
         return f"TURN {place}"
+    if kind == "decide" and (step.get("line") or "").startswith("seat/"):
+        return f"SEAT {step['line'].split('/')[1]} DECIDES: WAIT"
     if kind == "rescan":
         return f"SCAN THE FELT AGAIN: {step.get('left')} LEFT"
     return _PROMPTS.get(kind, str(kind).upper())
