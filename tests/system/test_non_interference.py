@@ -85,7 +85,7 @@ class Still:
         self.answers: list[bytes] = []
         self.printed: list[str] = []
         self.frames: list[bytes] = []
-        self._asked = 0
+        self._asked = self._newest = self._from = 0
         self._up = threading.Event()
         self._actor: actor.Actor | None = None
         self._error: BaseException | None = None
@@ -146,6 +146,7 @@ class Still:
         assert self._actor is not None, self._error
         self.until(lambda: self.advance(1000) or self._sub.poll(20), "a heartbeat: the subscription stands")
         self.until(lambda: self.state()["devices_lost"] == [], "the shoe")
+        self._from = self.ask("observer", "status", keep=False)["seq"] + 1  # what came before may have been missed
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -224,9 +225,10 @@ class Still:
             while True:
                 topic, frame = self._sub.recv_multipart(zmq.NOBLOCK)
                 assert topic == b"table/t-1/"
-                if b'"type":"heartbeat"' not in frame:
+                self._newest = json.loads(frame).get("seq", self._newest)
+                if self._newest >= self._from and b'"type":"heartbeat"' not in frame:
                     self.frames.append(frame)
-        return json.loads(self.frames[-1])["seq"] if self.frames else 0  # type: ignore[no-any-return]
+        return self._newest
 
     # --- what can be seen ----------------------------------------------------------------------------------
 

@@ -119,7 +119,7 @@ def test_every_role_and_every_command(everybody: Any) -> None:
                 answer = raw.refused(body(command, {"no such": 1}))
                 wanted = "bad_args" if command in may else "forbidden"
                 assert answer["error"]["code"] == wanted, f"{role} {command}: {answer}"
-            for command in NOT_YET:
+            for command in set(NOT_YET) - set(COMMANDS):
                 assert raw.refused(body(command))["error"]["code"] == "unknown_command"
     assert everybody.status() == before
 
@@ -262,7 +262,7 @@ DEMAND = {"round": "r", "line": "main", "prefix_len": 2, "draw": True, "key": "k
         ("dealer", "load_shoe", {"shoe": "../../etc"}),
         ("dealer", "load_shoe", {"shoe": "x" * 41}),
         ("dealer", "load_shoe", {"shoe": ""}),
-        ("game_server", "branch_demand", DEMAND | {"line": "split/2"}),
+        ("game_server", "branch_demand", DEMAND | {"line": 2}),
         ("game_server", "branch_demand", DEMAND | {"draw": 1}),
         ("game_server", "branch_demand", DEMAND | {"prefix_len": "2"}),
         ("game_server", "close_decisions", {"round": "r", "window": "main"}),
