@@ -68,6 +68,14 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         """The key folder."""
         return self._beside(self.config.table.keys)
 
+    @property
+    def shoe(self) -> ShoeSettings:
+        """The shoe's settings, a device path made absolute."""
+        shoe = self.config.shoe
+        if "://" in shoe.port:
+            return shoe
+        return msgspec.structs.replace(shoe, port=str(self._beside(shoe.port)))
+
     def endpoint(self, which: Literal["feed", "commands"]) -> str:
         """A ZeroMQ endpoint; an ``ipc://`` path is made absolute."""
         text: str = getattr(self.config.table, which)

@@ -42,7 +42,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_def
 
 def _without_cards(data: Json) -> Json:
     return {
-        key: HIDDEN if key == "card" else _without_cards(value) if isinstance(value, dict) else value
+        key: HIDDEN if key in ("card", "raw") else _without_cards(value) if isinstance(value, dict) else value
         for key, value in data.items()
     }
 
@@ -79,7 +79,7 @@ class ReadRepeated(Fact, frozen=True, kw_only=True, tag="read_repeated"):
 
 
 class ReadOutOfGame(Fact, frozen=True, kw_only=True, tag="read_out_of_game"):
-    """A card was read while no shoe is in play or the table is voided (M-33); nothing was dealt."""
+    """A card was read while no shoe is in play, the table is voided (M-33) or a device babbles; nothing was dealt."""
 
     PUBLIC = False
     card: str

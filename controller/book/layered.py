@@ -58,7 +58,8 @@ class Layered(Generic[V]):
 
     def shed(self, count: int) -> bool:
         """Give up the last ``count`` shared items; true if any are left. For a mapping nobody reads any more: freeing
-        a large one at once takes longer than a table may pause."""
+        a large one at once takes longer than a table may pause. Every copy is superseded."""
+        self._shared.stamp += 1
         keys, items = self._shared.keys, self._shared.items
         for key in keys[-count:]:
             del items[key]

@@ -47,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     root = logging.getLogger()
     root.setLevel(logging.DEBUG if args.verbose else logging.INFO)
+    logging.getLogger("zmq.auth").setLevel(logging.WARNING)  # it tells every client's key
     root.addHandler(logging.handlers.QueueHandler(waiting))
     listener = logging.handlers.QueueListener(waiting, handler)
     listener.start()

@@ -38,7 +38,7 @@ def serve(loaded: Loaded, *, ready: Path | None = None) -> None:
     """
     config = loaded.config
     with contextlib.ExitStack() as stack:
-        driver = open_shoe(config.shoe)
+        driver = open_shoe(loaded.shoe)
         journal = stack.enter_context(Journal.create_or_open(loaded.journal, table=config.table.id, now_ms=wall_ms()))
         capabilities = driver.capabilities
         traits = Traits(positions=capabilities.positions, results=capabilities.results, standby=capabilities.standby)

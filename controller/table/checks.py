@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from controller import facts as f
 from controller.cards import DECKS, HIDDEN
 from controller.rules.steps import Step
 from controller.table.draft import Draft
+
+
+#: Beyond this many open incidents a babbling device adds records, not decisions for a person.
+MAX_OPEN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,9 @@ def card_fault(draft: Draft, step: Step, position: str, card: str, *, counted: b
 def extra_card(draft: Draft, card: str, *, counted: bool = False) -> None:
     """A card left the shoe and no step takes it. Its face stays out of the feed: it may lie face down."""
     state = draft.state
+    if len(state.incidents) >= MAX_OPEN and not counted:
+        draft.emit(f.ReadOutOfGame(card=card))
+        return
     step = draft.next_step()
     copies = state.shoe.seen.get(card, 0) - (1 if counted else 0) if state.shoe is not None else 0
     if copies >= DECKS:

@@ -102,7 +102,7 @@ def _device_reported(state: TableState, fact: f.DeviceReported, now: int) -> Non
 
 
 def _read_out_of_game(state: TableState, fact: f.ReadOutOfGame, now: int) -> None:  # noqa: ARG001
-    if state.shoe is not None and state.phase == "voided":
+    if state.shoe is not None and state.phase not in ("closed", "shoe_change"):
         state.shoe.count(fact.card)
 
 

@@ -22,11 +22,12 @@ _LIFTED_BY = {"incident": "resolve", "device": "the device to come back"}
 def order(draft: Draft, command: c.Command, date: str) -> None:
     """Carry out ``command``. Raises ``Refusal``; the draft is then worthless."""
     state = draft.state
-    if command.name in c.NEEDS_SEEN_SEQ and (command.seen_seq is None or command.seen_seq < state.supervised_seq):
+    seen = command.seen_seq
+    if command.name in c.NEEDS_SEEN_SEQ and (seen is None or not state.supervised_seq <= seen <= state.seq):
         raise Refusal(
             "stale",
-            f"something happened since what you saw (seq {command.seen_seq}); look again and send the seq you see",
-            expected=f"seen_seq >= {state.supervised_seq}",
+            f"what you saw (seq {seen}) is not the table's present state; look again and send the seq you see",
+            expected=f"seen_seq of {state.supervised_seq} to {state.seq}",
         )
     if command.role == "game_server" and "game_server" in state.devices_lost:
         draft.emit(f.DeviceRestored(device="game_server"))

@@ -16,6 +16,8 @@ from drivers import events as e
 
 #: Shoe error codes (hardware page 1.1) that mean a card left the shoe without a face.
 UNREAD_ERRORS = frozenset({1, 6})
+#: Why the shoe is held as lost from the start of the service until its driver has spoken.
+UNHEARD = "shoe: not connected yet"
 PUSHED_BACK_ERRORS = frozenset({4, 5})
 _WIRE_TARGETS = {"player": "player", "banker": "banker"}
 
@@ -62,7 +64,8 @@ def shoe_event(draft: Draft, event: e.Event) -> None:
             if "device" in draft.state.holds:
                 draft.emit(f.Resumed(hold="device", reason=f"shoe error {code} cancelled", by="policy:device"))
         case e.PortLost(reason):
-            if "shoe" not in draft.state.devices_lost:
+            held = draft.state.holds.get("device:shoe")
+            if held is None or held.reason == UNHEARD:  # at the start the reason comes after the fact
                 draft.emit(f.DeviceLost(device="shoe", reason=reason))
         case e.PortRestored():
             _port_restored(draft)

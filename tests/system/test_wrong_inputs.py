@@ -685,7 +685,6 @@ def test_a_second_table_on_the_port_says_busy_and_holds(rig: Callable[..., Any])
     assert len(table.feed("device_lost")) == 1  # "not connected yet", at the start
 
 
-@pytest.mark.xfail(strict=True, reason="table core: after the start the true reason of a loss reaches the log only")
 def test_a_second_table_on_the_port_says_busy_on_its_feed(rig: Callable[..., Any]) -> None:
     table = rig()
     log = table.folder / "second.log"
