@@ -9,7 +9,6 @@ from controller.cards import DECKS, HIDDEN
 from controller.rules.steps import Step
 from controller.table.draft import Draft
 
-
 #: Beyond this many open incidents a babbling device adds records, not decisions for a person.
 MAX_OPEN = 20
 

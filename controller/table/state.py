@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from controller.cards import HIDDEN, SHOE_SIZE
-from controller.rules.round import Demand, Round
+from controller.rules.round import Demand, Round, shallow_copy
 from controller.rules.steps import Step
 from controller.table.incidents import Incident
 
@@ -64,13 +64,10 @@ class Shoe:
 
     def copy(self) -> Shoe:
         """A draft that shares only immutable parts."""
-        return replace(
-            self,
-            seen=dict(self.seen),
-            sealed=list(self.sealed),
-            burn_cards=list(self.burn_cards),
-            winners=list(self.winners),
-        )
+        new = shallow_copy(self)
+        new.seen, new.winners = dict(self.seen), list(self.winners)
+        new.sealed, new.burn_cards = list(self.sealed), list(self.burn_cards)
+        return new
 
     def count(self, card: str) -> None:
         """A card has left the shoe; ``HIDDEN`` counts without a face until ``identify``."""
@@ -149,13 +146,11 @@ class TableState:
 
     def copy(self) -> TableState:
         """A draft: mutable parts are copied, immutable ones shared."""
-        return replace(
-            self,
-            shoe=self.shoe.copy() if self.shoe else None,
-            round=self.round.copy() if self.round else None,
-            holds=dict(self.holds),
-            incidents=dict(self.incidents),
-        )
+        new = shallow_copy(self)
+        new.shoe = self.shoe.copy() if self.shoe else None
+        new.round = self.round.copy() if self.round else None
+        new.holds, new.incidents = dict(self.holds), dict(self.incidents)
+        return new
 
     @property
     def round_open(self) -> bool:
