@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from controller.book.rows import BetRequest, DecisionRequest, FollowRequest, InsuranceRequest
 from controller.refusal import Refusal
 
 Role = Literal["observer", "game_server", "dealer", "supervisor", "camera", "technician"]
@@ -52,10 +53,46 @@ class BranchDemand(Args, frozen=True, kw_only=True):
 
 
 class CloseDecisions(Args, frozen=True, kw_only=True):
-    """Close the insurance window of ``round`` before its time."""
+    """Close a window of ``round`` before its time: ``insurance``, or the line whose decisions are open."""
 
     round: str
-    window: Literal["insurance"] = "insurance"
+    window: str = "insurance"
+
+
+class PlaceBets(Args, frozen=True, kw_only=True):
+    """Bets of many players, at most 2,000; refused ones are listed one by one, the others stand."""
+
+    round: str
+    bets: list[BetRequest]
+
+
+class Insure(Args, frozen=True, kw_only=True):
+    """Players who take insurance."""
+
+    round: str
+    players: list[InsuranceRequest]
+
+
+class Decide(Args, frozen=True, kw_only=True):
+    """Decisions of many players in the open window."""
+
+    round: str
+    decisions: list[DecisionRequest]
+
+
+class FollowBets(Args, frozen=True, kw_only=True):
+    """Answers of bettors behind to a split or double."""
+
+    round: str
+    answers: list[FollowRequest]
+
+
+class Settlement(Args, frozen=True, kw_only=True):
+    """What the players of the last settled or void round are paid, a page after player ``after``."""
+
+    round: str
+    version: int = 1
+    after: str | None = None
 
 
 class Pause(Args, frozen=True, kw_only=True):
@@ -106,6 +143,11 @@ COMMANDS: Final[dict[str, type[Args]]] = {
     "close_bets": CloseBets,
     "close_decisions": CloseDecisions,
     "branch_demand": BranchDemand,
+    "place_bets": PlaceBets,
+    "insure": Insure,
+    "decide": Decide,
+    "follow": FollowBets,
+    "settlement": Settlement,
     "load_shoe": LoadShoe,
     "pause": Pause,
     "start_shift": NoArgs,
@@ -120,14 +162,25 @@ _OBSERVER = frozenset({"snapshot", "since", "status"})
 _DEALER = _OBSERVER | {"load_shoe", "pause"}
 ROLES: Final[dict[str, frozenset[str]]] = {
     "observer": _OBSERVER,
-    "game_server": _OBSERVER | {"open_bets", "close_bets", "close_decisions", "branch_demand"},
+    "game_server": _OBSERVER
+    | {
+        "open_bets",
+        "close_bets",
+        "close_decisions",
+        "branch_demand",
+        "place_bets",
+        "insure",
+        "decide",
+        "follow",
+        "settlement",
+    },
     "dealer": _DEALER,
     "supervisor": _DEALER | {"start_shift", "end_shift", "resume", "resolve", "void", "reopen"},
     "camera": frozenset(),
     "technician": frozenset({"status"}),
 }
 #: Answered from what is already published; they never reach the table.
-QUERIES: Final = _OBSERVER
+QUERIES: Final = _OBSERVER | {"settlement"}
 #: Refused when a supervision or result fact is newer than ``seen_seq``.
 NEEDS_SEEN_SEQ: Final = frozenset({"resume", "resolve", "void", "reopen"})
 

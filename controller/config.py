@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from controller.book import BOOKS
+from controller.book.setting import BookSetting, Limits
 from controller.rules.options import GameOptions
 from drivers.errors import SettingsError
 from drivers.settings import ShoeSettings
@@ -41,6 +43,13 @@ class ValidationSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
     sources: Literal["shoe"] = "shoe"
 
 
+class WalletSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[wallet]``: who holds the players' money."""
+
+    #: ``platform``: bets come debited, with transaction and balance; ``embedded``: the table holds the accounts.
+    kind: Literal["platform", "embedded"] = "platform"
+
+
 class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A whole table file."""
 
@@ -48,6 +57,24 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     game: GameOptions
     shoe: ShoeSettings
     validation: ValidationSection = ValidationSection()
+    wallet: WalletSection = WalletSection()
+    #: Smallest and largest stake by bet; without an entry a bet has no limits.
+    limits: dict[str, Limits] = {}
+
+    def book(self) -> BookSetting | None:
+        """What the table's own bet book needs; None where the platform keeps the bets."""
+        game = self.game
+        if game.decisions != "book":
+            return None
+        return BookSetting(
+            table=self.table.id,
+            game=game.game,
+            wallet=self.wallet.kind,
+            limits=self.limits,
+            seats=game.seats,
+            obo=game.obo,
+            idle_rounds_to_vacate=game.idle_rounds_to_vacate,
+        )
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,8 +100,9 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         """The shoe's settings, a device path made absolute."""
         shoe = self.config.shoe
         if "://" in shoe.port:
-            return shoe
-        return msgspec.structs.replace(shoe, port=str(self._beside(shoe.port)))
+            return msgspec.structs.replace(shoe, tags=tuple(str(self._beside(name)) for name in shoe.tags))
+        tags = tuple(str(self._beside(name)) for name in shoe.tags)
+        return msgspec.structs.replace(shoe, port=str(self._beside(shoe.port)), tags=tags)
 
     def endpoint(self, which: Literal["feed", "commands"]) -> str:
         """A ZeroMQ endpoint; an ``ipc://`` path is made absolute."""
@@ -125,6 +153,9 @@ def problems(config: TableConfig) -> list[str]:
         for name, text in (("feed", config.table.feed), ("commands", config.table.commands))
         if not _ENDPOINT.fullmatch(text)
     ]
+    book = config.book()
+    if book is not None:
+        found += [f"[limits] {text}" for text in book.problems(BOOKS[config.game.game].BETS)]
     if config.table.feed == config.table.commands and not config.table.feed.endswith(":*"):
         found.append(f"[table] feed and commands are both {config.table.feed!r}: each needs its own endpoint")
     try:

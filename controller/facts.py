@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
+from controller.book.rows import Balance, Bet, Decision, Follow, Insurance, Paid, Refund
 from controller.cards import HIDDEN
 
 Json = dict[str, Any]
@@ -40,9 +41,13 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_def
         return data if self.PUBLIC else _without_cards(data)
 
 
+#: Keys of device reports that tell a card, or the tag that stands for one.
+_TELLING = frozenset({"card", "cards", "beside", "raw", "tag"})
+
+
 def _without_cards(data: Json) -> Json:
     return {
-        key: HIDDEN if key in ("card", "raw") else _without_cards(value) if isinstance(value, dict) else value
+        key: HIDDEN if key in _TELLING else _without_cards(value) if isinstance(value, dict) else value
         for key, value in data.items()
     }
 
@@ -165,8 +170,9 @@ class ShoeEnded(Fact, frozen=True, kw_only=True, tag="shoe_ended"):
 class BettingOpened(Fact, frozen=True, kw_only=True, tag="betting_opened"):
     """A round begins. ``until_ms`` counts from the fact's own time, here and everywhere."""
 
-    SECRET = ("round",)
+    SECRET = ("round", "book")
     round: str
+    book: bool = False
     until_ms: int
     last_round: bool
     #: A shuffling machine holds all 416 cards again (BAC-02, ``shuffle = "every_round"``).
@@ -178,6 +184,83 @@ class BettingClosed(Fact, frozen=True, kw_only=True, tag="betting_closed"):
 
     by: str
     seats: tuple[int, ...] = ()
+
+
+class BetsAccepted(Fact, frozen=True, kw_only=True, tag="bets_accepted"):
+    """A batch of bets that stand. Who bet what stays in the journal."""
+
+    SECRET = ("rows",)
+    count: int
+    total: int
+    rows: tuple[Bet, ...]
+
+
+class BalancesSet(Fact, frozen=True, kw_only=True, tag="balances_set"):
+    """Accounts of the embedded wallet set from outside."""
+
+    PUBLIC = False
+    rows: tuple[Balance, ...]
+
+
+class InsuranceTaken(Fact, frozen=True, kw_only=True, tag="insurance_taken"):
+    """A batch of insurance."""
+
+    PUBLIC = False
+    rows: tuple[Insurance, ...]
+
+
+class DecisionsTaken(Fact, frozen=True, kw_only=True, tag="decisions_taken"):
+    """A batch of decisions."""
+
+    PUBLIC = False
+    rows: tuple[Decision, ...]
+
+
+class FollowOpened(Fact, frozen=True, kw_only=True, tag="follow_opened"):
+    """Bettors behind may follow the split or double of the hand ``line`` (BJ7-29, BJ7-30)."""
+
+    PUBLIC = False
+    line: str
+    kind: Literal["split", "double"]
+
+
+class FollowsTaken(Fact, frozen=True, kw_only=True, tag="follows_taken"):
+    """A batch of their answers."""
+
+    PUBLIC = False
+    rows: tuple[Follow, ...]
+
+
+class FollowClosed(Fact, frozen=True, kw_only=True, tag="follow_closed"):
+    """No more answers; who gave none declined."""
+
+    PUBLIC = False
+    line: str
+
+
+class BetsSettled(Fact, frozen=True, kw_only=True, tag="bets_settled"):
+    """What a round comes to, in minor units; stakes are part of what is returned. Void: all of it."""
+
+    SECRET = ("players",)
+    version: int
+    stake: int
+    returned: int
+    players: int
+
+
+class SettlementPosted(Fact, frozen=True, kw_only=True, tag="settlement_posted"):
+    """A slice of players is paid."""
+
+    PUBLIC = False
+    version: int
+    rows: tuple[Paid, ...]
+
+
+class RefundsPosted(Fact, frozen=True, kw_only=True, tag="refunds_posted"):
+    """A slice of players is refunded."""
+
+    PUBLIC = False
+    rows: tuple[Refund, ...]
 
 
 class StepOpened(Fact, frozen=True, kw_only=True, tag="step_opened"):
@@ -367,9 +450,11 @@ class TableReopened(Fact, frozen=True, kw_only=True, tag="table_reopened"):
 AnyFact = (
     TableStarted | DeviceReported | ReadRepeated | ReadOutOfGame | DeviceLost | DeviceRestored | ShiftStarted
     | ShiftEnded | ShoeChangeStarted | ShoeLoaded | BurnIndicatorDrawn | CardBurned | CutCardDrawn | ShoeEnded
-    | BettingOpened | BettingClosed | StepOpened | CardDealt | CardRevealed | CardHeld | InsuranceOffered
-    | InsuranceClosed | DealerPeeked | DecisionOpened | DecisionClosed | HandSplit | RoundResult | Paused | Resumed
-    | RescanStarted | CardRescanned | IncidentRaised | IncidentResolved | RoundVoided | ShoeVoided | TableReopened
+    | BettingOpened | BettingClosed | BetsAccepted | BalancesSet | InsuranceTaken | DecisionsTaken
+    | FollowOpened | FollowsTaken | FollowClosed | BetsSettled | SettlementPosted | RefundsPosted | StepOpened
+    | CardDealt | CardRevealed | CardHeld | InsuranceOffered | InsuranceClosed | DealerPeeked | DecisionOpened
+    | DecisionClosed | HandSplit | RoundResult | Paused | Resumed | RescanStarted | CardRescanned
+    | IncidentRaised | IncidentResolved | RoundVoided | ShoeVoided | TableReopened
 )  # fmt: skip
 
 _decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(AnyFact)

@@ -133,12 +133,22 @@ def _betting_opened(state: State, frame: Frame, data: Any) -> None:
     state["round"] = {
         "id": frame["round"], "number": frame["round_in_shoe"], "version": frame["version"],
         "last_round": data["last_round"], "cards": [], "insurance": "none", "peeked": None, "window": None,
-        "demands": [], "seats": [], "parted": [], "result": None, "voided": None,
+        "demands": [], "seats": [], "parted": [], "bets": {"count": 0, "total": 0}, "settled": None, "result": None,
+        "voided": None,
     }  # fmt: skip
 
 
 def _betting_closed(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
     state["round"]["seats"] = data.get("seats", [])
+
+
+def _bets_accepted(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+    bets = state["round"]["bets"]
+    state["round"]["bets"] = {"count": bets["count"] + data["count"], "total": bets["total"] + data["total"]}
+
+
+def _bets_settled(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+    state["round"]["settled"] = data
 
 
 def _card_dealt(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
@@ -211,6 +221,8 @@ _FOLD: Final[dict[str, Callable[[State, Frame, Any], None]]] = {
     "cut_card_drawn": _cut_card,
     "betting_opened": _betting_opened,
     "betting_closed": _betting_closed,
+    "bets_accepted": _bets_accepted,
+    "bets_settled": _bets_settled,
     "card_dealt": _card_dealt,
     "card_revealed": _card_revealed,
     "insurance_offered": _insurance_offered,

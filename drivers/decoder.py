@@ -49,6 +49,12 @@ class Decoder(ABC):
     def __init__(self) -> None:
         self.stats = DecoderStats()
 
+    @property
+    def alive(self) -> bool:
+        """The device is known to be there since ``reopened``. Always, for one that is only listened to: its silence
+        means nothing. One that is asked must have answered."""
+        return True
+
     @abstractmethod
     def decode(self, data: bytes, now: float) -> list[Decoded]:
         """The events that ``data`` completes, in the order of the bytes."""
@@ -75,7 +81,8 @@ class Decoder(ABC):
 
         Called after ``reopened`` and after each ``decode`` and ``idle``, once what they returned was handed on: an
         acknowledgement sent from here is for events that the table has. Bytes that cannot be written are not asked
-        for again: the line counts as lost, and ``reopened`` comes next.
+        for again: the line counts as lost, and ``reopened`` comes next. Raises ``DeviceSilent`` if the device ought
+        to have answered by now.
         """
         return b""
 

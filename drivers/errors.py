@@ -30,3 +30,7 @@ class PortLost(DriverError):
 
 class PortTimeout(DriverError):
     """The device did not take the bytes in time; how many it took is not known."""
+
+
+class DeviceSilent(DriverError):
+    """The line is open, but the device does not answer what it is asked: off, or set up otherwise."""

@@ -72,6 +72,43 @@ class UnknownCode(Event, frozen=True, tag="unknown_code"):
     raw: str
 
 
+class TagUnknown(UnknownCode, frozen=True, tag="tag_unknown"):
+    """A card left the shoe whose tag is in no registry of this table: a card that was never enrolled.
+
+    This and the next three are readings of an RFID reader that identify no card to be dealt, so each is an
+    ``UnknownCode``, too. ``raw`` says so in words and names neither tag nor face; ``tag`` is the tag's number (16 hex
+    digits, ``E0`` first) and no more public than a hidden card."""
+
+    tag: str
+
+
+class TagForeign(UnknownCode, frozen=True, tag="tag_foreign"):
+    """A card of another shoe came out of this one: ``owner`` is the name of the shoe whose registry has its tag."""
+
+    tag: str
+    card: str
+    owner: str
+
+
+class TagRepeated(UnknownCode, frozen=True, tag="tag_repeated"):
+    """A card passes the mouth that has left this shoe before: put back, shown again, or a double of its tag.
+
+    When the felt is read again on request, this is how its cards are heard."""
+
+    tag: str
+    card: str
+
+
+class TagsTogether(UnknownCode, frozen=True, tag="tags_together"):
+    """Cards left the shoe together or too closely: which of them came first is not known.
+
+    ``cards`` are the faces of those not told before, in the order of their names (``HIDDEN`` for a tag that is not
+    this shoe's); ``beside`` are the faces of cards that were told before and are still at the mouth."""
+
+    cards: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+
+
 class Repeated(Event, frozen=True, tag="repeated"):
     """The identical reading again within the device's repeat window: the same card, not a second one."""
 
@@ -152,6 +189,10 @@ ShoeEvent = (
     | OverdrawnDiscarded
     | NoRead
     | UnknownCode
+    | TagUnknown
+    | TagForeign
+    | TagRepeated
+    | TagsTogether
     | Repeated
     | CutCard
     | Started

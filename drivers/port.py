@@ -16,12 +16,12 @@ import stat
 import termios
 import threading
 import time
-from typing import Final
+from typing import Final, get_args
 
 import serial
 
 from drivers.errors import DriverError, PortBusy, PortLost, PortTimeout, PortUnavailable, SettingsError
-from drivers.settings import LineSettings
+from drivers.settings import LineSettings, Parity
 
 WRITE_TIMEOUT_S: Final = 1.0
 CHUNK_BYTES: Final = 4096
@@ -31,10 +31,14 @@ CHUNK_BYTES: Final = 4096
 KEEP_ALIVE_IDLE_S: Final = 10
 KEEP_ALIVE_INTERVAL_S: Final = 5
 KEEP_ALIVE_PROBES: Final = 3
+# The same patience with bytes of ours that nobody acknowledges: keep-alive does not run while some are under way.
+SILENCE_S: Final = KEEP_ALIVE_IDLE_S + KEEP_ALIVE_INTERVAL_S * KEEP_ALIVE_PROBES
 
 _SURVIVABLE: Final = (OSError, termios.error, TypeError, ValueError)
 _BUSY: Final = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EBUSY)
 _SOCKET: Final = "socket://"
+_PSEUDO_TERMINALS: Final = "/dev/pts/"
+_PARITIES: Final = get_args(Parity)
 
 
 class SerialPort:
@@ -169,6 +173,10 @@ class SerialPort:
 
 
 def _new_handle(port: str, line: LineSettings, write_timeout_s: float) -> serial.Serial:
+    if os.path.realpath(port).startswith(_PSEUDO_TERMINALS):
+        # They have eight bits and no parity, and refuse to be asked for others.
+        parity = "N" if line.parity in _PARITIES else line.parity
+        line = LineSettings(baudrate=line.baudrate, parity=parity, stopbits=line.stopbits)
     handle: serial.Serial = serial.serial_for_url(
         port,
         do_not_open=True,
@@ -199,6 +207,7 @@ def _tune(handle: serial.Serial) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEP_ALIVE_IDLE_S)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, KEEP_ALIVE_INTERVAL_S)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, KEEP_ALIVE_PROBES)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENCE_S * 1000)
 
 
 def _read(handle: serial.Serial, wake: int, deadline: float) -> bytes:

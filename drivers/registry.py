@@ -12,7 +12,10 @@ from drivers.shoe import ShoeDriver
 
 PROTOCOLS: Final[Mapping[str, tuple[str, str]]] = {
     "angel": ("drivers.angel.driver", "AngelShoe"),
+    "feig": ("drivers.feig.driver", "FeigShoe"),
     "line": ("drivers.line.driver", "LineShoe"),
+    "rr3036": ("drivers.rr3036.driver", "Rr3036Shoe"),
+    "ssi": ("drivers.ssi.driver", "SsiShoe"),
 }
 
 

@@ -22,6 +22,7 @@ from drivers.errors import DriverError
 from drivers.events import Event, PortLost, PortRestored
 from drivers.port import SerialPort
 from drivers.reconnect import LinkState, Reconnect
+from drivers.recording import Recorder
 from drivers.settings import Capabilities, LineSettings, ShoeSettings
 
 __all__ = ["Capabilities", "LineSettings", "Reading", "ShoeDriver", "ShoeSettings", "Sink"]
@@ -61,13 +62,16 @@ class ShoeDriver(ABC):
         """Raises ``SettingsError`` for settings the protocol cannot work with."""
         self.settings = settings
         self._decoder = self.make_decoder()
-        self._port = SerialPort(settings.port, settings.line(self.default_line))
+        self._line = settings.line(self.default_line)
+        self._port = SerialPort(settings.port, self._line)
+        self._recorder: Recorder | None = None
         self._reconnect = Reconnect()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._sink: Sink = _no_sink
         self._fault: str | None = None
         self._untold: list[Reading] = []
+        self._told_open = False
 
     @abstractmethod
     def make_decoder(self) -> Decoder:
@@ -98,13 +102,15 @@ class ShoeDriver(ABC):
         ``sink`` runs in the reader thread and must not block. If it raises, the readings of that call are gone:
         it then gets a ``PortLost`` that says so, again until it takes it. A port that cannot be opened is a
         ``PortLost``, too, once, and ``PortRestored`` when it could be. Raises ``RuntimeError`` if it was started
-        before.
+        before, ``SettingsError`` if its recording cannot be written.
         """
         if self._thread is not None:
             raise RuntimeError(f"the driver of {self.settings.port} was started before: make a new one")
         warning = self.unverified()
         if warning is not None:
             logger.warning("%s shoe: %s", self.protocol, warning)
+        if self.settings.record is not None:
+            self._recorder = Recorder(self.settings.record, self.protocol, self.settings.port, self._line)
         self._sink = sink
         self._thread = threading.Thread(
             target=self._run, name=f"shoe {self.protocol} {self.settings.port}", daemon=False
@@ -126,19 +132,33 @@ class ShoeDriver(ABC):
         if thread.is_alive():
             logger.error("reader of %s does not end: its sink blocks", self.settings.port)
 
-    def allow(self, draw: bool) -> None:
+    def allow(self, draw: bool) -> None:  # noqa: B027  (most shoes have no lock)
         """The procedure allows a card now (``draw``), or not. A state, not a change: may be repeated, and is told
         whenever it may have changed. Never blocks or raises. Does nothing on a shoe that has no lock."""
 
+    def new_shoe(self) -> None:  # noqa: B027  (most shoes do not know one card from its double)
+        """The cards of another shuffle are loaded: what left may leave again. From any thread; never blocks."""
+
     def wake(self) -> None:
-        """Let the reader thread ask the decoder for ``outgoing`` at once. From any thread; does nothing if stopped."""
+        """Let the reader thread ask the decoder for ``outgoing`` at once. From any thread; nothing if stopped."""
         self._port.cancel()
 
     def _run(self) -> None:
+        try:
+            self._keep_reading()
+        finally:
+            if self._recorder is not None:
+                self._recorder.close()
+            self._reconnect.stopped()
+
+    def _keep_reading(self) -> None:
         while not self._stop.is_set():
             try:
                 self._port.open()
-                self._opened()
+                if self._recorder is not None:
+                    self._recorder.opened(time.monotonic_ns())
+                self._decoder.reopened()
+                self._told_open = False
                 self._read_until_stopped()
             except DriverError as error:
                 self._lost(str(error))
@@ -148,25 +168,32 @@ class ShoeDriver(ABC):
             finally:
                 self._port.close()
             self._stop.wait(self._reconnect.delay())
-        self._reconnect.stopped()
 
-    def _opened(self) -> None:
+    def _tell_open(self) -> None:
+        """Tell once an opening that the line is back: at once, or when a device that is asked has answered."""
+        if self._told_open or not self._decoder.alive:
+            return
+        self._told_open = True
         now_ns = time.monotonic_ns()
         self._reconnect.opened(now_ns / 1e9)
         self._fault = None
-        self._decoder.reopened()
         logger.info("%s shoe: %s is open", self.protocol, self.settings.port)
         self._tell()
         self._sink([Reading(PortRestored(self.settings.port), now_ns, b"")])
 
     def _read_until_stopped(self) -> None:
         decoder = self._decoder
+        self._tell_open()
         self._send(time.monotonic())
         while not self._stop.is_set():
             data = self._port.read(time.monotonic() + decoder.poll_s)
             now_ns = time.monotonic_ns()
             now = now_ns / 1e9
-            self._deliver(decoder.decode(data, now) if data else decoder.idle(now), now_ns)
+            if data and self._recorder is not None:
+                self._recorder.received(now_ns, data)
+            decoded = decoder.decode(data, now) if data else decoder.idle(now)
+            self._tell_open()
+            self._deliver(decoded, now_ns)
             self._send(now)
         now_ns = time.monotonic_ns()
         self._deliver(self._decoder.flush(now_ns / 1e9), now_ns)
@@ -175,6 +202,8 @@ class ShoeDriver(ABC):
         data = self._decoder.outgoing(now)
         if data:
             self._port.write(data)
+            if self._recorder is not None:
+                self._recorder.sent(time.monotonic_ns(), data)
 
     def _deliver(self, decoded: list[Decoded], received_ns: int) -> None:
         if decoded:
@@ -185,6 +214,8 @@ class ShoeDriver(ABC):
         now_ns = time.monotonic_ns()
         self._fault = reason
         if self._reconnect.lost(now_ns / 1e9):
+            if self._recorder is not None:
+                self._recorder.lost(now_ns)
             logger.warning("%s shoe: %s", self.protocol, reason)
             try:
                 rest = self._decoder.flush(now_ns / 1e9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from controller.book.base import Book
 from controller.book.lines import Sum
@@ -11,30 +12,32 @@ from controller.book.rows import BetGroup, BetPaid, Entry
 from controller.rules.scores import baccarat_value
 
 PLAYER, BANKER, TIE = "PLAYER", "BANKER", "TIE"
+#: What a win returns of 100, the stake included, floored to the minor unit: 2 for 1, 1.95 for 1, 9 for 1.
+RETURNS: Final = {PLAYER: 200, BANKER: 195, TIE: 900}
 
 
-def banker_profit(stake: int) -> int:
-    """95% of a BANKER stake, floored to the minor unit (BAC-13)."""
-    return stake * 95 // 100
+def win_return(bet: str, stake: int) -> int:
+    """What a winning stake returns (BAC-12..14)."""
+    return stake * RETURNS[bet] // 100
 
 
 class BaccaratPayer(Payer):
-    """One version of a coup's result."""
+    """One version of a coup's result. ``Sum.part`` is what the stakes return if their bet wins."""
 
     def __init__(self, winner: str, sums: Mapping[str, Sum]) -> None:
         self._winner, self._sums = winner, sums
 
-    def _pay(self, bet: str, stake: int, profit: int) -> tuple[str, int]:
-        """Result and return; ``profit`` is what these stakes win on BANKER (BAC-13; nothing else pays commission)."""
+    def _pay(self, bet: str, stake: int, won: int) -> tuple[str, int]:
+        """Result and return; on a tie PLAYER and BANKER get their stake back without commission (BAC-14, BAC-18)."""
         if bet == self._winner:
-            return "win", stake + {PLAYER: stake, BANKER: profit, TIE: 8 * stake}[bet]
+            return "win", won
         return ("push", stake) if self._winner == TIE else (LOSES, 0)
 
     def pay(self, player: str, entry: Entry) -> Pays:  # noqa: ARG002 - every payer is called alike
         """See ``Payer.pay``."""
         bets = []
         for bet in entry.bets:
-            result, back = self._pay(bet.bet, bet.stake, banker_profit(bet.stake))
+            result, back = self._pay(bet.bet, bet.stake, win_return(bet.bet, bet.stake))
             bets.append(BetPaid(bet.bet, bet.stake, result, back))
         return (), tuple(bets), None
 
@@ -51,8 +54,8 @@ class BaccaratBook(Book):
 
     BETS = (PLAYER, BANKER, TIE)
 
-    def _part(self, stake: int) -> int:
-        return banker_profit(stake)
+    def _part(self, bet: str, stake: int) -> int:
+        return win_return(bet, stake)
 
     def _payer(self, cards: dict[str, tuple[str, ...]]) -> Payer:
         mine, theirs = baccarat_value(cards["player"]), baccarat_value(cards["banker"])

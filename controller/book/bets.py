@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from abc import ABC
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal, TypeVar
@@ -58,7 +57,8 @@ class BetBook(ABC):
 
     def copy(self: B) -> B:
         """A draft; dropped, it leaves no trace."""
-        new = copy.copy(self)
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)
         new.money, new.entries, new.sums = self.money.copy(), self.entries.copy(), dict(self.sums)
         new._payers = dict(self._payers)
         return new
@@ -236,12 +236,12 @@ class BetBook(ABC):
             found = added.setdefault(row.bet if row.box is None else f"{row.bet}/{row.box}", [0, 0, 0])
             found[0] += 1
             found[1] += row.stake
-            found[2] += self._part(row.stake)
+            found[2] += self._part(row.bet, row.stake)
         for key, numbers in added.items():
             self.sums[key] = self.sums.get(key, NOTHING) + Sum(*numbers)
 
-    def _part(self, stake: int) -> int:
-        """The floored fraction of a stake that its payout needs (``Sum.part``); half for all but Baccarat."""
+    def _part(self, bet: str, stake: int) -> int:  # noqa: ARG002 - half for all games but Baccarat
+        """The floored fraction of a stake that its payout needs (``Sum.part``)."""
         return stake // 2
 
     def close_bets(self) -> None:

@@ -8,9 +8,8 @@ from typing import Final
 from controller.book.base import Cards
 from controller.book.hands import HandBook, Window
 from controller.book.lines import Chosen, Line, Sum, automatic, story
-from controller.book.pay import Faces, Groups, Insured, Payer, Pays, SideBets, hand_return
+from controller.book.pay import Faces, Groups, Insured, Payer, Pays, SideBets, hand_result, hand_return
 from controller.book.rows import Bet, Effect, Entry, GroupPaid, HandPaid
-from controller.rules.blackjack import outcome
 from controller.rules.side_bets import bets_of
 
 MAIN: Final = "main"
@@ -34,8 +33,8 @@ class BoundlessPayer(Payer):
         self._shapes: dict[tuple[Chosen, ...], list[tuple[str, int, bool, str]]] = {}
 
     def _result(self, line: str, length: int, surrendered: bool) -> str:
-        hand = list(self._cards[line][:length])
-        return "surrender" if surrendered else outcome(hand, list(self._dealer), split=line != MAIN)
+        hand = self._cards[line][:length]
+        return hand_result(hand, self._dealer, surrendered=surrendered, split=line != MAIN)
 
     def _shape(self, entry: Entry) -> list[tuple[str, int, bool, str]]:
         """Line, length, doubled and result of a player's hands."""
@@ -84,6 +83,11 @@ class BoundlessBook(HandBook):
         super()._count_bets(rows)
         if MAIN in self.sums:  # until bets close, everybody with a main bet is in play
             self.lines[MAIN] = Line(deciders=self.sums[MAIN])
+
+    @property
+    def seated(self) -> int:
+        """See ``HandBook.seated``."""
+        return self.sums[MAIN].count if MAIN in self.sums else 0
 
     def _key(self, line: str) -> str:
         return line

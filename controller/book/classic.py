@@ -11,7 +11,7 @@ from controller.book.base import Cards
 from controller.book.bets import PLAYER_MAX, Fault, require_batch
 from controller.book.hands import HandBook, Window
 from controller.book.lines import NOTHING, SPLIT, Chosen, Line, Sum, hand_sum
-from controller.book.pay import Payer
+from controller.book.pay import Payer, hand_result
 from controller.book.refusals import Checked, Refused
 from controller.book.rows import (
     Bet,
@@ -25,7 +25,7 @@ from controller.book.rows import (
     Settlement,
     StakeItem,
 )
-from controller.book.seat_pay import SeatHand, SeatPayer, SeatResult, played_hands
+from controller.book.seat_pay import SeatHand, SeatPayer, SeatResult
 from controller.book.setting import BookSetting
 from controller.rules.scores import is_blackjack, is_ten_or_ace
 from controller.rules.side_bets import bets_of
@@ -90,6 +90,11 @@ class ClassicBook(HandBook):
     def occupied(self) -> tuple[int, ...]:
         """Seats that get cards, in deal order (BJ7-11, BJ7-13)."""
         return tuple(sorted(self.seats))
+
+    @property
+    def seated(self) -> int:
+        """See ``HandBook.seated``."""
+        return len(self.seats)
 
     # --- bets ----------------------------------------------------------------------------------------------------
 
@@ -278,15 +283,20 @@ class ClassicBook(HandBook):
         return player in self.forced
 
     def _payer(self, cards: dict[str, tuple[str, ...]]) -> Payer:
-        seats = {}
-        for seat, player in self.seats.items():
-            entry = self.entries.get(player) or Entry()
-            told = self._tell(entry, f"seat/{seat}")
-            hands = [SeatHand(self._outer(h.line), h.length, h.doubled, h.surrendered) for h in told.hands]
-            first = self._first(entry)
-            assert first is not None
-            seats[seat] = SeatResult(first[1], played_hands(hands, cards))
+        seats = {seat: self._played(player, cards) for seat, player in self.seats.items()}
         return SeatPayer(cards, seats, self.backing, self.sums, self.insured, obo=self.setting.obo)
+
+    def _played(self, player: str, cards: dict[str, tuple[str, ...]]) -> SeatResult:
+        """A seat's hands with their results."""
+        first = self._first(self.entries.get(player) or Entry())
+        assert first is not None
+        hands = self.story(player).hands
+        found = []
+        for hand in hands:
+            faces = cards[hand.line][: hand.length]
+            result = hand_result(faces, cards["dealer"], surrendered=hand.surrendered, split=len(hands) > 1)
+            found.append(SeatHand(hand.line, hand.length, hand.doubled, result))
+        return SeatResult(first[1], tuple(found))
 
 
 def _seat_of(line: str) -> tuple[int, int]:

@@ -56,7 +56,7 @@ class HandBook(Book):
     def copy(self: H) -> H:
         """See ``Book.copy``."""
         new = super().copy()
-        new.lines = {name: line.copy() for name, line in self.lines.items()}
+        new.lines = dict(self.lines)
         return new
 
     def content(self) -> tuple[Any, ...]:
@@ -124,6 +124,11 @@ class HandBook(Book):
         """The locked windows a player's hands went through: what he asked, what was done, by whom."""
         return self.story(player).plays
 
+    @property
+    @abstractmethod
+    def seated(self) -> int:
+        """Players with a main bet of their own: who may insure and decide (BJS-02)."""
+
     # --- insurance -----------------------------------------------------------------------------------------------
 
     def open_insurance(self) -> None:
@@ -190,7 +195,7 @@ class HandBook(Book):
         if self.window is None:
             return 0
         line = self.lines[self.window.key]
-        return line.deciders.count - line.decided.count
+        return line.missed().count
 
     def open_window(self, line: str, cards: Sequence[str], legal: Sequence[str]) -> None:
         """Decisions open on the hands that are ``cards``; ``legal`` is what the rules allow on them."""
@@ -273,7 +278,7 @@ class HandBook(Book):
             if row.extra:
                 self._take(row.player, row.extra)
         for (key, effect), numbers in chosen.items():
-            self.lines[key].choose(effect, Sum(*numbers))
+            self.lines[key] = self.lines[key].choose(effect, Sum(*numbers))
 
     def demand(self, line: str, cards: Sequence[str]) -> Lock:
         """What locking the window on ``line`` at ``cards`` comes to; changes nothing. Time-outs and hands on autoplay
@@ -284,17 +289,16 @@ class HandBook(Book):
         """Lock the window on ``line`` at ``cards``, whether it was opened or nobody could decide in it."""
         self._expect("playing")
         key, found = self._key(line), self._line_at(line, cards)
-        self.lines[key] = found
         auto = automatic(blackjack_score(cards).total)
         result = found.demand(auto)
-        parted = found.choices.get(SPLIT, NOTHING)
-        missed = found.lock(auto)
+        self.lines[key] = found.lock(auto)
         self.window = None
         self._stories = {}
+        parted = found.choices.get(SPLIT, NOTHING)
         if parted.count:
             for half in self._splits(key):
                 self.lines[half] = Line(deciders=parted)
-        self._pass_on(key, missed)
+        self._pass_on(key, found.missed())
         return result
 
     def _line_at(self, line: str, cards: Sequence[str]) -> Line:
@@ -311,8 +315,7 @@ class HandBook(Book):
         for first, second in self._pairs():
             other = self.lines.get(second)
             if key == first and other is not None and not other.locks:
-                other.deciders -= missed
-                other.autos += missed
+                self.lines[second] = other.miss(missed)
 
     @abstractmethod
     def _pairs(self) -> Iterable[tuple[str, str]]:

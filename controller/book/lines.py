@@ -52,32 +52,35 @@ def automatic(score: int) -> Effect:
     return HIT if score <= AUTO_HIT_MAX else STAND
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Line:
-    """The hands of one line. ``deciders`` and ``autos`` are in play at ``length`` cards; ``choices`` are those of the
-    open window; ``finals`` are complete, by (length, doubled, surrendered); ``locks`` holds the automatic decision of
-    every locked window, from two cards on."""
+    """The hands of one line, immutable.
+
+    ``deciders`` and ``autos`` are in play at ``length`` cards; ``choices`` are those of the open window; ``finals``
+    are complete, by (length, doubled, surrendered); ``locks`` holds the automatic decision of every locked window,
+    from two cards on.
+    """
 
     deciders: Sum = NOTHING
     autos: Sum = NOTHING
     decided: Sum = NOTHING
-    choices: dict[str, Sum] = field(default_factory=dict)
+    choices: Mapping[str, Sum] = field(default_factory=dict)
     locks: tuple[Effect, ...] = ()
-    finals: dict[tuple[int, bool, bool], Sum] = field(default_factory=dict)
+    finals: Mapping[tuple[int, bool, bool], Sum] = field(default_factory=dict)
 
     @property
     def length(self) -> int:
         """Cards of the hands in play."""
         return len(self.locks) + 2
 
-    def copy(self) -> Line:
-        """A draft that shares only immutable parts."""
-        return replace(self, choices=dict(self.choices), finals=dict(self.finals))
-
-    def choose(self, effect: str, hands: Sum) -> None:
+    def choose(self, effect: str, hands: Sum) -> Line:
         """Hands in the open window decided alike."""
-        self.decided += hands
-        self.choices[effect] = self.choices.get(effect, NOTHING) + hands
+        choices = {**self.choices, effect: self.choices.get(effect, NOTHING) + hands}
+        return replace(self, decided=self.decided + hands, choices=choices)
+
+    def miss(self, hands: Sum) -> Line:
+        """These hands will be played for."""
+        return replace(self, deciders=self.deciders - hands, autos=self.autos + hands)
 
     def demand(self, auto: Effect) -> Lock:
         """What the open window would come to if it were locked now."""
@@ -96,26 +99,29 @@ class Line:
             auto_effect=auto,
         )
 
-    def lock(self, auto: Effect) -> Sum:
-        """Lock the window: everybody decided, or is played for. Returns the hands that missed it just now."""
-        missed = self.deciders - self.decided
-        rest, n, chosen = missed + self.autos, self.length, self.choices
-        self._finish((n, False, False), chosen.get(STAND, NOTHING))
-        self._finish((n, False, True), chosen.get(SURRENDER, NOTHING))
-        doubled = chosen.get(DOUBLE, NOTHING)
-        self._finish((n + 1, True, False), Sum(doubled.count, 2 * doubled.stake, doubled.stake))
-        if auto == STAND:
-            self._finish((n, False, False), rest)
-        self.autos = rest if auto == HIT else NOTHING
-        self.deciders = chosen.get(HIT, NOTHING)
-        self.decided = NOTHING
-        self.choices = {}
-        self.locks += (auto,)
-        return missed
+    def missed(self) -> Sum:
+        """Hands of the open window whose players have not decided."""
+        return self.deciders - self.decided
 
-    def _finish(self, key: tuple[int, bool, bool], hands: Sum) -> None:
-        if hands.count:
-            self.finals[key] = self.finals.get(key, NOTHING) + hands
+    def lock(self, auto: Effect) -> Line:
+        """Lock the window: everybody decided, or is played for."""
+        rest, n, chosen = self.missed() + self.autos, self.length, self.choices
+        doubled = chosen.get(DOUBLE, NOTHING)
+        stand = chosen.get(STAND, NOTHING)
+        finals = dict(self.finals)
+        for key, hands in (
+            ((n, False, False), stand + rest if auto == STAND else stand),
+            ((n, False, True), chosen.get(SURRENDER, NOTHING)),
+            ((n + 1, True, False), Sum(doubled.count, 2 * doubled.stake, doubled.stake)),
+        ):
+            if hands.count:
+                finals[key] = finals.get(key, NOTHING) + hands
+        return Line(
+            deciders=chosen.get(HIT, NOTHING),
+            autos=rest if auto == HIT else NOTHING,
+            locks=(*self.locks, auto),
+            finals=finals,
+        )
 
     def groups(self) -> Iterator[tuple[int, bool, bool, Sum]]:
         """Final hands as (length, doubled, surrendered, sum), those included that end with the line."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from controller.book.lines import Sum
 from controller.book.rows import Bet, BetGroup, BetPaid, Entry, GroupPaid, HandPaid
+from controller.rules.blackjack import outcome
 from controller.rules.scores import is_blackjack
 from controller.rules.side_bets import PAYTABLES, evaluate
 
@@ -18,23 +19,28 @@ Groups = tuple[tuple[GroupPaid, ...], tuple[BetGroup, ...]]
 LOSES: Final = "lose"
 #: Insurance pays 2:1 (BJS-23, BJ7-47): three times the stake comes back.
 INSURANCE_RETURNS: Final = 3
+#: What a hand returns: whole stakes, and halves of a stake, each floored. 3:2 for a Blackjack, 1:1 for any other win
+#: (PAY-S6, BJ7-47), the stake for a push, half of it for a surrender (BJS-33, BJ7-22).
+HAND_RETURNS: Final = {
+    "bj": (2, 1),
+    "win": (2, 0),
+    "push": (1, 0),
+    "surrender": (0, 1),
+    "lose": (0, 0),
+    "bust": (0, 0),
+}
+
+
+def hand_result(hand: Faces, dealer: Faces, *, surrendered: bool, split: bool) -> str:
+    """How a final hand ends against the dealer's: a key of ``HAND_RETURNS`` (BJS-63..66, BJ7-42, BJ7-43)."""
+    return "surrender" if surrendered else outcome(list(hand), list(dealer), split=split)
 
 
 def hand_return(result: str, stake: int, part: int, kept: int = 0) -> int:
     """What a hand of ``stake`` returns, or hands that add up to it. ``part``: half of each stake, floored. ``kept``:
     what comes back of a hand that only loses its first stake (BJ7-44)."""
-    match result:
-        case "bj":
-            return 2 * stake + part  # 3:2
-        case "win":
-            return 2 * stake
-        case "push":
-            return stake
-        case "surrender":
-            return part
-        case "lose":
-            return kept
-    return 0
+    stakes, halves = HAND_RETURNS[result]
+    return stakes * stake + halves * part + (kept if result == "lose" else 0)
 
 
 class Payer(ABC):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from controller.book.lines import DOUBLE, NOTHING, SPLIT, Sum
 from controller.book.pay import Faces, Groups, Insured, Payer, Pays, SideBets, hand_return
 from controller.book.rows import Bet, BetGroup, Entry, GroupPaid, HandPaid
-from controller.rules.blackjack import outcome
 from controller.rules.scores import is_blackjack
 
 
@@ -19,8 +18,7 @@ class SeatHand(msgspec.Struct, frozen=True):
     line: str
     length: int
     doubled: bool
-    surrendered: bool
-    result: str = ""
+    result: str
 
 
 class SeatResult(msgspec.Struct, frozen=True):
@@ -28,20 +26,6 @@ class SeatResult(msgspec.Struct, frozen=True):
 
     stake: int
     hands: tuple[SeatHand, ...]
-
-
-def played_hands(hands: Sequence[SeatHand], cards: Mapping[str, Faces]) -> tuple[SeatHand, ...]:
-    """The hands with their results against the dealer's (BJ7-42..44)."""
-    dealer, split = list(cards["dealer"]), len(hands) > 1
-    return tuple(
-        msgspec.structs.replace(
-            hand,
-            result="surrender"
-            if hand.surrendered
-            else outcome(list(cards[hand.line][: hand.length]), dealer, split=split),
-        )
-        for hand in hands
-    )
 
 
 class SeatPayer(Payer):

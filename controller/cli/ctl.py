@@ -41,11 +41,20 @@ def _add_option(parser: argparse.ArgumentParser, field: Any) -> None:
     options: dict[str, Any] = {"required": field.required, "dest": f"arg_{field.name}"}
     if typing.get_origin(kinds[0]) is typing.Literal:
         options["choices"] = typing.get_args(kinds[0])
+    elif typing.get_origin(kinds[0]) is list:
+        options |= {"type": _json_list, "metavar": "JSON", "help": "a JSON list"}
     elif kinds[0] is bool:
         options |= {"action": argparse.BooleanOptionalAction}
     else:
         options |= {"type": kinds[0], "metavar": field.name.upper()}
     parser.add_argument("--" + field.name.replace("_", "-"), **options)
+
+
+def _json_list(text: str) -> list[Any]:
+    found = json.loads(text)
+    if not isinstance(found, list):
+        raise argparse.ArgumentTypeError("not a JSON list")
+    return found
 
 
 def _kinds(annotation: Any) -> tuple[Any, ...]:

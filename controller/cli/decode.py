@@ -13,6 +13,7 @@ from controller.cli.errors import UsageError
 from drivers.decode import decode_capture, decode_recording
 from drivers.recording import Entry, parse, timed
 from drivers.registry import PROTOCOLS
+from drivers.tags import Shoes, load_registry
 
 
 def add_parser(subparsers: Any) -> None:
@@ -25,6 +26,10 @@ def add_parser(subparsers: Any) -> None:
         "for.",
     )
     parser.add_argument("--protocol", choices=sorted(PROTOCOLS), required=True)
+    parser.add_argument(
+        "--tags", type=Path, action="append", default=[], metavar="FILE",
+        help="feig, rr3036: a registry that names the cards; more than once for several shoes",
+    )  # fmt: skip
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.set_defaults(run=run)
 
@@ -32,10 +37,12 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Decode and print."""
     entries = read_entries(args.file)
+    tags = Shoes(load_registry(path, finished=False) for path in args.tags)
     if entries and timed(entries):
-        events, summary = decode_recording(args.protocol, entries)
+        events, summary = decode_recording(args.protocol, entries, tags=tags)
     else:
-        events, summary = decode_capture(args.protocol, [entry.data for entry in entries if entry.kind == "rx"])
+        chunks = [entry.data for entry in entries if entry.kind == "rx"]
+        events, summary = decode_capture(args.protocol, chunks, tags=tags)
     for event in events:
         print(msgspec.json.encode(event).decode())
     print(json.dumps({"event": "summary"} | summary))

@@ -13,6 +13,16 @@ HOLE: Final = "dealer/1"
 SURRENDER_BARRED: Final = {"two_to_nine": (1, 10), "two_to_ten": (1,)}
 
 
+def line_cards(round_: Round, line: str) -> list[str]:
+    """Faces of a line in order; shared split lines start with the first and second player card (BJS-54)."""
+    if line == "main":
+        return round_.line("player")
+    if not line.startswith("split/"):
+        return round_.line(line)
+    first = round_.at(f"player/{line[-1]}")
+    return ([first] if first is not None else []) + round_.line(line)
+
+
 def dealer_stands(round_: Round) -> bool:
     """17 or more, soft 17 included (BJS-61)."""
     return blackjack_score(round_.line("dealer")).total >= DEALER_STANDS

@@ -14,6 +14,7 @@ from controller.rules.blackjack import (
     UP,
     dealer_hand,
     dealer_stands,
+    line_cards,
     outcome,
     scores_by_length,
 )
@@ -24,16 +25,6 @@ from controller.rules.steps import Step
 
 DEAL = ("player/0", UP, "player/1", HOLE)  # BJS-04
 SPLITS = ("split/0", "split/1")
-
-
-def line_cards(round_: Round, line: str) -> list[str]:
-    """Faces of a line in order; split lines start with the first and second player card (BJS-54)."""
-    if line == "main":
-        return round_.line("player")
-    if line == "dealer":
-        return round_.line("dealer")
-    first = round_.at(f"player/{line[-1]}")
-    return ([first] if first is not None else []) + round_.line(line)
 
 
 def line_position(line: str, index: int) -> str:

@@ -23,7 +23,7 @@ _BY_GAME = {
 }
 #: Rule choices that mean nothing for a game.
 _FOREIGN = {
-    "boundless": ("seats", "shuffle"),
+    "boundless": ("seats", "shuffle", "obo", "idle_rounds_to_vacate"),
     "classic": ("split_order", "shuffle"),
     "baccarat": (
         "split_order",
@@ -32,6 +32,8 @@ _FOREIGN = {
         "surrender_against",
         "double_after_split",
         "seats",
+        "obo",
+        "idle_rounds_to_vacate",
     ),
 }
 
@@ -59,8 +61,15 @@ class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     double_after_split: bool | None = None
     #: BJ7-48: places at a classic table.
     seats: int = 7
-    #: Only ``branch_demand`` decides; without it the table holds.
-    decisions: Literal["platform"] = "platform"
+    #: Who keeps the bets and derives the draws: the table's book, or a platform by ``branch_demand``, without which
+    #: the table holds.
+    decisions: Literal["book", "platform"] = "book"
+    #: BJ7-44, A-19: against a dealer Blackjack only the first stake of a hand loses.
+    obo: bool = False
+    #: BJ7-05, A-13: rounds in a row without any action after which a seat is vacated.
+    idle_rounds_to_vacate: int = 1
+    #: BJ7-29, BJ7-30: how long bettors behind may follow.
+    follow_s: float = 5.0
     #: ERR-01..03: hold, then void when nobody resolves it in time.
     on_error: Literal["pause_and_resolve"] = "pause_and_resolve"
     #: An incident or lost device voids the round after this long; 0 never does.
@@ -89,6 +98,7 @@ class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
                 ("betting_s", self.betting_s, 0.001),
                 ("insurance_s", self.insurance_s, 0.001),
                 ("decision_s", self.decision_s, 0.001),
+                ("follow_s", self.follow_s, 0.001),
                 ("peek_delay_s", self.peek_delay_s, 0),
                 ("standby_s", self.standby_s, 0.001),
             )

@@ -50,6 +50,7 @@ class Round:
     demands: dict[tuple[str, int], Demand] = field(default_factory=dict)
     answered: dict[str, Demand] = field(default_factory=dict)  # every demand under its key
     seats: tuple[int, ...] = ()  # occupied, in dealing order
+    booked: bool = False  # its bets are in the table's own book
     parted: frozenset[str] = frozenset()  # lines that began as one hand
     insurance: str = "none"  # none, open, closed
     peeked: bool | None = None

@@ -15,6 +15,7 @@ StepKind = Literal[
     "insurance",  # the insurance window is open
     "peek",  # the table looks at the hole card
     "decide",  # a window on `line` at `prefix_len` cards
+    "follow",  # bettors behind may follow a split or double on `line`
     "reveal",  # the face at `position` is turned
     "shoe_result",  # the shoe announces its own result
     "finish",  # the result can be stated

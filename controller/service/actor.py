@@ -17,13 +17,14 @@ from controller import commands, frames, public
 from controller.bus import wire
 from controller.bus.hub import Hub, Request
 from controller.commands import Command
-from controller.facts import decode_fact, encode_fact
+from controller.facts import ShoeChangeStarted, decode_fact, encode_fact
 from controller.journal.records import CommandRecord, FactRow, Frame
 from controller.journal.store import Journal
 from controller.refusal import Refusal
+from controller.table.betting import settlement_page
 from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
 from controller.table.table import Outcome, Table
-from drivers.shoe import Reading
+from drivers.shoe import Reading, ShoeDriver
 
 log = logging.getLogger("dealerd.table")
 
@@ -63,12 +64,14 @@ class Actor:
         journal: Journal,
         hub: Hub,
         *,
+        shoe: ShoeDriver | None = None,
         entropy: Callable[[], bytes] = fresh_entropy,
         wall: Callable[[], int] = wall_ms,
     ) -> None:
         self._table = table
         self._journal = journal
         self._hub = hub
+        self._shoe = shoe
         self._entropy = entropy
         self._wall = wall
         self._inbox: deque[Reading] = deque()
@@ -176,10 +179,20 @@ class Actor:
             journal.mark_sent(item.seq)
         for item in sent:
             public.apply(self._public, frames.decode_frame(item.frame))
+        self._tell_shoe(outcome)
         if sent:
             self._quiet_since = monotonic_ms()
             log.debug("%s", " ".join(r.fact.type for r in outcome.records))
         return outcome
+
+    def _tell_shoe(self, outcome: Outcome) -> None:
+        """A shoe with a lock learns whether a card is due; one that knows its cards, that others are loaded."""
+        if self._shoe is None or not outcome.records:
+            return
+        if any(isinstance(record.fact, ShoeChangeStarted) for record in outcome.records):
+            self._shoe.new_shoe()
+        state = outcome.state
+        self._shoe.allow(state.step.kind == "draw" and not state.holds)
 
     # --- commands ------------------------------------------------------------------------------------------
 
@@ -211,7 +224,7 @@ class Actor:
                 "shoe": state.shoe.id if state.shoe else None,
                 "round": state.round.id if state.round else None,
             }
-            reply = wire.encode_reply(command.id, state.seq, where)
+            reply = wire.encode_reply(command.id, state.seq, where | dict(outcome.reply))
             return CommandRecord(command.id, digest, reply, self._wall())
 
         outcome = self._take(CommandInput(command, date), remember)
@@ -229,6 +242,12 @@ class Actor:
                 page = journal.frames_since(min(after, seq), PAGE)
                 more = bool(page) and page[-1].seq < seq
                 return wire.encode_page(command.id, seq, [item.frame for item in page], more)
+            case commands.Settlement(round=round_, version=version, after=after_player):
+                book = self._table.state.betting
+                if book is None:
+                    raise Refusal("wrong_round", f"round {round_!r} is not in the table's book")
+                page_ = settlement_page(book, round_, version, after_player, PAGE)
+                return wire.encode_reply(command.id, seq, page_)
             case _ if command.name == "snapshot":
                 data: Any = {"feed": journal.feed_id, "epoch": self._table.state.epoch, "seq": seq}
                 return wire.encode_reply(command.id, seq, data | {"state": self._public})

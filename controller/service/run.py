@@ -42,11 +42,11 @@ def serve(loaded: Loaded, *, ready: Path | None = None) -> None:
         journal = stack.enter_context(Journal.create_or_open(loaded.journal, table=config.table.id, now_ms=wall_ms()))
         capabilities = driver.capabilities
         traits = Traits(positions=capabilities.positions, results=capabilities.results, standby=capabilities.standby)
-        table = Table(Setting(config.table.id, config.game, traits))
+        table = Table(Setting(config.table.id, config.game, traits, config.book()))
         hub = stack.enter_context(
             Hub(loaded.endpoint("feed"), loaded.endpoint("commands"), loaded.keys, topic_of(config.table.id))
         )
-        actor = Actor(table, journal, hub, entropy=fresh_entropy)
+        actor = Actor(table, journal, hub, shoe=driver, entropy=fresh_entropy)
         actor.recover()
         actor.begin(Start(program(), loaded.digest, loaded.effective))
         stack.enter_context(_signals(actor))

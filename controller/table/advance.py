@@ -6,6 +6,7 @@ from controller import facts as f
 from controller.rules import baccarat
 from controller.rules.roads import roads
 from controller.rules.steps import Step
+from controller.table import betting
 from controller.table.checks import card_fault, extra_card
 from controller.table.draft import Draft
 from controller.table.reads import device_event, reuse_is_due
@@ -37,6 +38,8 @@ def _held_step(draft: Draft) -> Step:
 def _automatic(draft: Draft, step: Step) -> bool:
     """Do what needs nobody; False if the step waits."""
     state = draft.state
+    if step.kind == "follow":
+        return False
     lines = draft.procedure.parting(state.round, step) if state.round is not None and state.round_open else None
     if lines is not None:
         draft.emit(f.HandSplit(lines=lines))
@@ -44,6 +47,8 @@ def _automatic(draft: Draft, step: Step) -> bool:
     if state.pending and _place_pending(draft, step):
         return True
     if state.deferred and _take_deferred(draft):
+        return True
+    if betting.automatic(draft, step):
         return True
     round_ = state.round
     match step.kind:
@@ -118,6 +123,7 @@ def _finish(draft: Draft) -> None:
         assert draft.state.shoe is not None
         drawn = dict(roads([*draft.state.shoe.winners, result["outcomes"]["winner"]]))
     draft.emit(f.RoundResult(hands=result["hands"], outcomes=result["outcomes"], roads=drawn))
+    betting.settle(draft)
 
 
 def _agrees(shoe: dict[str, object], ours: dict[str, object]) -> bool:
@@ -202,6 +208,7 @@ def _time_for(draft: Draft, step: Step) -> int | None:
         "close_bets": rules.betting_s,
         "insurance": rules.insurance_s,
         "decide": rules.decision_s,
+        "follow": rules.follow_s,
         "peek": rules.peek_delay_s,
         "standby": rules.standby_s,
     }.get(step.kind)

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import msgspec
 
 from controller import facts as f
+from controller.book.classic import ClassicBook
+from controller.book.setting import BookSetting
 from controller.cards import HIDDEN
 from controller.rules import PROCEDURES
 from controller.rules.options import GameOptions
@@ -26,6 +28,7 @@ class Setting:
     table: str
     rules: GameOptions
     traits: Traits = field(default_factory=Traits)
+    book: BookSetting | None = None
 
 
 class Draft:
@@ -40,6 +43,7 @@ class Draft:
         self._fold = fold
         self._entropy = entropy
         self._keys_used = 0
+        self.reply: dict[str, Any] = {}
 
     def emit(self, fact: f.Fact) -> None:
         """Accept ``fact``: apply it and keep it for the journal."""
@@ -65,6 +69,8 @@ class Draft:
                 waits = traits.standby and not state.standby
                 return Step("standby") if waits else Step("open_bets")
         assert state.round is not None
+        if isinstance(state.betting, ClassicBook) and state.betting.follow is not None:
+            return Step("follow", line=state.betting.follow.line, options=("follow", "decline"))
         step = self._again(self.procedure.next_step(state.round, self.setting.rules))
         if step.kind == "finish" and traits.results and state.round.shoe_result is None:
             return Step("shoe_result")

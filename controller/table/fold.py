@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from controller import facts as f
+from controller.book.hands import HandBook
 from controller.cards import HIDDEN
 from controller.refusal import Refusal
-from controller.rules.blackjack import HOLE
+from controller.rules.blackjack import HOLE, line_cards
 from controller.rules.round import Demand, Round, RoundCard
 from controller.rules.steps import Step
-from controller.table.incidents import Incident
+from controller.table.fold_book import BOOK
+from controller.table.fold_holds import HOLDS, unqueue
+from controller.table.lines import cards_by_line
 from controller.table.machine import TRIGGERS, PhaseMachine
-from controller.table.state import Hold, Pending, Rescan, Sealed, Shoe, TableState
+from controller.table.state import Hold, Pending, Sealed, Shoe, TableState
 
 #: Facts that make an older screen unfit to command from (design page 6, ``seen_seq``).
 SUPERVISION = frozenset(
@@ -129,23 +131,8 @@ def _count(state: TableState, card: str, position: str, *, pending: bool) -> Non
     state.reread = False
     if not pending:
         state.shoe.count(card)
-    elif _unqueue(state, card, position).card == HIDDEN != card:
+    elif unqueue(state, card, position).card == HIDDEN != card:
         state.shoe.identify(card)
-
-
-def _unqueue(state: TableState, card: str, position: str | None) -> Pending:
-    """Take the waiting card that got this place: a kept one may have to wait longer than those behind it."""
-    at = next(
-        (
-            i
-            for i, p in enumerate(state.pending)
-            if p.origin != "kept" and p.card == card and (None in (position, p.position) or p.position == position)
-        ),
-        0,
-    )
-    taken = state.pending[at]
-    state.pending = (*state.pending[:at], *state.pending[at + 1 :])
-    return taken
 
 
 def _burn_indicator(state: TableState, fact: f.BurnIndicatorDrawn, now: int) -> None:  # noqa: ARG001
@@ -185,11 +172,16 @@ def _betting_opened(state: TableState, fact: f.BettingOpened, now: int) -> None:
         state.shoe.out = 0
         state.shoe.seen.clear()
     state.round = Round(id=fact.round, number=state.shoe.rounds)
+    if state.book is not None and fact.book:
+        state.round.booked = True
+        state.book.open_round(fact.round, state.shoe.rounds)
 
 
 def _betting_closed(state: TableState, fact: f.BettingClosed, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
     state.round.seats = fact.seats
+    if state.betting is not None:
+        state.betting.close_bets()
 
 
 def _step_opened(state: TableState, fact: f.StepOpened, now: int) -> None:
@@ -237,11 +229,15 @@ def _card_held(state: TableState, fact: f.CardHeld, now: int) -> None:  # noqa: 
 def _insurance_offered(state: TableState, fact: f.InsuranceOffered, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
     state.round.insurance = "open"
+    if isinstance(state.betting, HandBook):
+        state.betting.open_insurance()
 
 
 def _insurance_closed(state: TableState, fact: f.InsuranceClosed, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
     state.round.insurance = "closed"
+    if isinstance(state.betting, HandBook):
+        state.betting.close_insurance()
 
 
 def _dealer_peeked(state: TableState, fact: f.DealerPeeked, now: int) -> None:  # noqa: ARG001
@@ -252,11 +248,15 @@ def _dealer_peeked(state: TableState, fact: f.DealerPeeked, now: int) -> None:  
 def _decision_opened(state: TableState, fact: f.DecisionOpened, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
     state.round.window = (fact.line, fact.prefix_len)
+    if isinstance(state.betting, HandBook) and fact.line != "dealer":
+        state.betting.open_window(fact.line, line_cards(state.round, fact.line), fact.options)
 
 
 def _decision_closed(state: TableState, fact: f.DecisionClosed, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
     state.round.window = None
+    if isinstance(state.betting, HandBook) and fact.line != "dealer":
+        state.betting.lock(fact.line, line_cards(state.round, fact.line))
     demand = Demand(fact.key, fact.line, fact.prefix_len, fact.draw, fact.split)
     state.round.demands[fact.line, fact.prefix_len] = demand
     state.round.answered[fact.key] = demand
@@ -270,96 +270,10 @@ def _hand_split(state: TableState, fact: f.HandSplit, now: int) -> None:  # noqa
 def _round_result(state: TableState, fact: f.RoundResult, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
     state.round.outcome = {"hands": fact.hands, "outcomes": fact.outcomes}
+    if state.betting is not None:
+        state.betting.settle(cards_by_line(state.round))
     if fact.roads is not None and state.shoe is not None:
         state.shoe.winners.append(fact.outcomes["winner"])
-
-
-def _paused(state: TableState, fact: f.Paused, now: int) -> None:  # noqa: ARG001
-    state.holds[fact.hold] = Hold(fact.hold, fact.reason, fact.by)
-
-
-def _resumed(state: TableState, fact: f.Resumed, now: int) -> None:  # noqa: ARG001
-    state.holds.pop(fact.hold, None)
-    if state.rescan is not None and state.rescan.hold == fact.hold:
-        state.rescan = None
-
-
-def _rescan_started(state: TableState, fact: f.RescanStarted, now: int) -> None:  # noqa: ARG001
-    for found in (p for p in state.pending if p.origin == "found"):  # an earlier rescan was broken off
-        assert state.shoe is not None
-        state.shoe.uncount(found.card)
-    state.pending = tuple(p for p in state.pending if p.origin != "found")
-    state.rescan = Rescan(fact.hold, state.on_felt, fact.cards)
-
-
-def _card_rescanned(state: TableState, fact: f.CardRescanned, now: int) -> None:  # noqa: ARG001
-    assert state.rescan is not None
-    state.rescan = replace(state.rescan, done=state.rescan.done + 1)
-    if fact.extra:
-        state.pending = (*state.pending, Pending(fact.card, "found"))
-        if state.shoe is not None:
-            state.shoe.count(fact.card)
-
-
-def _incident_raised(state: TableState, fact: f.IncidentRaised, now: int) -> None:  # noqa: ARG001
-    if fact.ledger == "waiting":
-        _unqueue(state, fact.cards[0], fact.position)
-    elif fact.ledger == "new" and state.shoe is not None:
-        for card in fact.cards:
-            state.shoe.count(card)
-    state.incident_count = fact.incident
-    state.incidents[fact.incident] = Incident(
-        fact.incident, fact.code, fact.cause, fact.cards, fact.position, fact.resolutions
-    )
-    state.holds[f"incident:{fact.incident}"] = Hold("incident", f"{fact.code} {fact.title}", "policy:procedure")
-    state.rescan = None
-
-
-def _incident_resolved(state: TableState, fact: f.IncidentResolved, now: int) -> None:  # noqa: ARG001
-    incident = state.incidents.pop(fact.incident)
-    state.holds.pop(f"incident:{fact.incident}", None)
-    if fact.resolution == "use_as_next" and incident.cards:
-        state.pending = (*state.pending, *(Pending(card, "kept") for card in incident.cards))
-    if fact.resolution == "rescan" and incident.unread:
-        state.reread = True
-        for card in incident.cards:
-            assert state.shoe is not None
-            state.shoe.uncount(card)
-    if incident.cause == "M-24":
-        state.standby = True
-    if state.rescan is not None and state.rescan.hold == f"incident:{fact.incident}":
-        state.rescan = None
-
-
-def _round_voided(state: TableState, fact: f.RoundVoided, now: int) -> None:  # noqa: ARG001
-    _voided(state, shoe=fact.shoe)
-
-
-def _shoe_voided(state: TableState, fact: f.ShoeVoided, now: int) -> None:  # noqa: ARG001
-    _voided(state, shoe=True)
-
-
-def _voided(state: TableState, *, shoe: bool) -> None:
-    for number in list(state.incidents):
-        del state.incidents[number]
-        state.holds.pop(f"incident:{number}", None)
-    state.holds.pop("restart", None)
-    state.rescan = None
-    state.reread = False
-    state.pending = state.deferred = ()
-    state.standby = True
-    if state.shoe is not None:
-        state.shoe.void = state.shoe.void or shoe
-        if state.round is not None:
-            state.shoe.sealed += [s for s in _unrevealed(state.round) if s not in state.shoe.sealed]
-
-
-def _unrevealed(round_: Round) -> list[Sealed]:
-    return [
-        Sealed(round_.id, c.position, c.card, c.key or "", c.commitment)
-        for c in round_.cards
-        if not c.public and c.commitment
-    ]
 
 
 _APPLY: dict[type[f.Fact], Callable[[TableState, Any, int], None]] = {
@@ -378,6 +292,8 @@ _APPLY: dict[type[f.Fact], Callable[[TableState, Any, int], None]] = {
     f.BettingOpened: _betting_opened,
     f.BettingClosed: _betting_closed,
     f.StepOpened: _step_opened,
+    **BOOK,
+    **HOLDS,
     f.CardDealt: _card_dealt,
     f.CardRevealed: _card_revealed,
     f.CardHeld: _card_held,
@@ -387,14 +303,6 @@ _APPLY: dict[type[f.Fact], Callable[[TableState, Any, int], None]] = {
     f.DecisionOpened: _decision_opened,
     f.DecisionClosed: _decision_closed,
     f.RoundResult: _round_result,
-    f.Paused: _paused,
-    f.Resumed: _resumed,
-    f.RescanStarted: _rescan_started,
-    f.CardRescanned: _card_rescanned,
-    f.IncidentRaised: _incident_raised,
-    f.IncidentResolved: _incident_resolved,
-    f.RoundVoided: _round_voided,
-    f.ShoeVoided: _shoe_voided,
     f.HandSplit: _hand_split,
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from controller.book.rows import BalanceRequest
 from controller.commands import Command
 from drivers.events import Event
 
@@ -34,10 +35,17 @@ class CommandInput:
 
 
 @dataclass(frozen=True, slots=True)
+class BalancesInput:
+    """Accounts of the embedded wallet are set, by whoever operates it: tests, vectors, a small house."""
+
+    rows: tuple[BalanceRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DeadlineInput:
     """A deadline of ``Table.deadline`` has passed."""
 
-    name: Literal["step", "void"]
+    name: Literal["step", "void", "post"]
 
 
-Input = Start | ShoeInput | CommandInput | DeadlineInput
+Input = Start | ShoeInput | CommandInput | BalancesInput | DeadlineInput

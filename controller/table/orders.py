@@ -7,11 +7,13 @@ from typing import Any
 
 from controller import commands as c
 from controller import facts as f
+from controller.book.classic import ClassicBook
 from controller.refusal import Refusal
+from controller.table import betting
 from controller.table.advance import end_shoe, open_seals
 from controller.table.draft import Draft
 from controller.table.incidents import VOIDS
-from controller.table.reads import end_rescan
+from controller.table.rescan import end_rescan
 
 #: Holds that a supervisor lifts by `resume`; the others go with their cause.
 KEY_MAX = 100
@@ -97,6 +99,8 @@ def _open_bets(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: AR
     _free(draft)
     state, rules = draft.state, draft.setting.rules
     _expect(draft, "open_bets")
+    if state.book is not None and state.book.phase != "idle":
+        raise Refusal("not_allowed_now", "the last round is still being settled", expected="bets_settled")
     shoe = state.shoe
     assert shoe is not None
     if shoe.left < rules.reserve_cards and rules.shuffle == "cut_card":
@@ -108,6 +112,7 @@ def _open_bets(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: AR
             until_ms=round(rules.betting_s * 1000),
             last_round=shoe.last_round == shoe.rounds + 1,
             reshuffled=rules.shuffle == "every_round",
+            book=state.book is not None,
         )
     )
 
@@ -115,7 +120,12 @@ def _open_bets(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: AR
 def _close_bets(draft: Draft, command: c.Command, args: c.CloseBets) -> None:  # noqa: ARG001
     _free(draft)
     _expect(draft, "close_bets")
-    rules, seats = draft.setting.rules, tuple(args.seats)
+    rules, seats, book = draft.setting.rules, tuple(args.seats), draft.state.betting
+    if book is not None:
+        if seats:
+            raise Refusal("wrong_mode", "the table's book knows which seats are occupied: name none")
+        close_by_book(draft, "game_server")
+        return
     if rules.game != "classic" and seats:
         raise Refusal("bad_args", f"close_bets: {rules.game} has no seats")
     if rules.game == "classic" and not (
@@ -129,15 +139,67 @@ def _close_bets(draft: Draft, command: c.Command, args: c.CloseBets) -> None:  #
     draft.emit(f.BettingClosed(by="game_server", seats=seats))
 
 
+def close_by_book(draft: Draft, by: str) -> None:
+    """No more bets; at a seated table somebody must sit."""
+    book = draft.state.betting
+    occupied = book.occupied if isinstance(book, ClassicBook) else ()
+    if draft.setting.rules.game == "classic" and not occupied:
+        raise Refusal("not_allowed_now", "nobody has bet on a seat yet", expected="place_bets")
+    draft.emit(f.BettingClosed(by=by, seats=occupied))
+
+
 def _close_decisions(draft: Draft, command: c.Command, args: c.CloseDecisions) -> None:  # noqa: ARG001
     _free(draft)
     _this_round(draft, args.round)
-    _expect(draft, "insurance")
-    draft.emit(f.InsuranceClosed(by="game_server"))
+    if args.window == "insurance":
+        _expect(draft, "insurance")
+        draft.emit(f.InsuranceClosed(by="game_server"))
+        return
+    betting.book_of(draft)
+    step = draft.next_step()
+    if step.kind not in ("decide", "follow") or step.line != args.window:
+        raise Refusal(
+            "not_allowed_now",
+            f"no window on {args.window[:40]!r} is open",
+            expected=f"{step.kind} {step.line or ''}".strip(),
+        )
+    if step.kind == "follow":
+        draft.emit(f.FollowClosed(line=args.window))
+    else:
+        betting.close_window(draft)
+
+
+def _place_bets(draft: Draft, command: c.Command, args: c.PlaceBets) -> None:  # noqa: ARG001
+    _bettable(draft, args.round)
+    betting.place_bets(draft, args)
+
+
+def _insure(draft: Draft, command: c.Command, args: c.Insure) -> None:  # noqa: ARG001
+    _bettable(draft, args.round)
+    betting.insure(draft, args)
+
+
+def _decide(draft: Draft, command: c.Command, args: c.Decide) -> None:  # noqa: ARG001
+    _bettable(draft, args.round)
+    betting.decide(draft, args)
+
+
+def _follow(draft: Draft, command: c.Command, args: c.FollowBets) -> None:  # noqa: ARG001
+    _bettable(draft, args.round)
+    betting.follow(draft, args)
+
+
+def _bettable(draft: Draft, round_: str) -> None:
+    """Bets and decisions are taken for the round in progress, never while the table is held."""
+    betting.book_of(draft)
+    _free(draft)
+    _this_round(draft, round_)
 
 
 def _branch_demand(draft: Draft, command: c.Command, args: c.BranchDemand) -> None:  # noqa: ARG001
     state = draft.state
+    if state.betting is not None:
+        raise Refusal("wrong_mode", 'this table has decisions = "book": players decide by `decide`')
     same = state.demand_with(args.key) if state.round is not None and state.round.id == args.round else None
     if same is not None:  # I9: answered again, not drawn twice
         if (same.line, same.prefix_len, same.draw, same.split) != (args.line, args.prefix_len, args.draw, args.split):
@@ -246,6 +308,7 @@ def void(draft: Draft, reason: str, by: str, *, shoe: bool) -> None:
     foul = any(i.cause.startswith("M-26") for i in draft.state.incidents.values())
     if draft.state.round_open:
         draft.emit(f.RoundVoided(reason=reason, by=by, shoe=shoe or foul))
+        betting.settle(draft)
     else:
         draft.emit(f.ShoeVoided(reason=reason, by=by))
     if "game_server" in draft.state.devices_lost:  # what it did not answer is no longer asked
@@ -263,6 +326,10 @@ _ORDERS: dict[str, Callable[[Draft, c.Command, Any], None]] = {
     "open_bets": _open_bets,
     "close_bets": _close_bets,
     "close_decisions": _close_decisions,
+    "place_bets": _place_bets,
+    "insure": _insure,
+    "decide": _decide,
+    "follow": _follow,
     "branch_demand": _branch_demand,
     "pause": _pause,
     "resume": _resume,

@@ -12,6 +12,8 @@ from controller.rules import baccarat
 from controller.rules.steps import Step
 from controller.table.checks import card_fault, extra_card
 from controller.table.draft import Draft
+from controller.table.rescan import rescanned
+from controller.table.tags import tag_event
 from drivers import events as e
 
 #: Shoe error codes (hardware page 1.1) that mean a card left the shoe without a face.
@@ -35,6 +37,9 @@ def shoe_event(draft: Draft, event: e.Event) -> None:
                 draft.report(data, "defer")
             else:
                 device_event(draft, data)
+        case e.TagRepeated() | e.TagsTogether() | e.TagUnknown() | e.TagForeign():
+            draft.report(event)
+            tag_event(draft, event)
         case e.NoRead(raw) | e.UnknownCode(raw):
             draft.report(event)
             _unread(draft, raw)
@@ -95,7 +100,7 @@ def _card(draft: Draft, card: str, position: str | None) -> None:
         draft.emit(f.ReadOutOfGame(card=card))
         return
     if state.rescan is not None:
-        _rescanned(draft, card)
+        rescanned(draft, card)
         return
     if position is not None and _already(draft, position, card):
         draft.emit(f.ReadRepeated(card=card, position=position))
@@ -149,39 +154,6 @@ def _misplaced(draft: Draft, step: Step, place: str, card: str) -> None:
     code = {"player/2": "M-17", "banker/2": "M-19"}.get(place, "M-30")
     due = " or ".join(filter(None, (step.position, *step.others)))
     draft.incident(code, expected=f"a card for {due}", actual=f"a card for {place}", cards=(card,), position=place)
-
-
-def _rescanned(draft: Draft, card: str) -> None:
-    rescan = draft.state.rescan
-    assert rescan is not None
-    if rescan.done < len(rescan.expected):
-        recorded = rescan.expected[rescan.done]
-        if card != recorded and recorded != HIDDEN:
-            draft.incident(
-                "M-30",
-                expected=f"card {rescan.done + 1} as recorded",
-                actual="another card",
-                cards=(card,),
-                ledger="known",  # it lies on the felt, so most likely it is one of those recorded
-            )
-            return
-        draft.emit(f.CardRescanned(card=card))
-    else:
-        draft.emit(f.CardRescanned(card=card, extra=True))
-    end_rescan(draft)
-
-
-def end_rescan(draft: Draft) -> None:
-    """Lift the hold when every card on the felt was read again."""
-    rescan = draft.state.rescan
-    if rescan is None or rescan.done < rescan.total:
-        return
-    reason, by = f"{rescan.total} cards read again in order", "policy:rescan"
-    if rescan.hold.startswith("incident:"):
-        number = int(rescan.hold.split(":")[1])
-        draft.emit(f.IncidentResolved(incident=number, resolution="rescan", reason=reason, by=by))
-    else:
-        draft.emit(f.Resumed(hold=rescan.hold, reason=reason, by=by))
 
 
 def _reused(draft: Draft, event: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from controller.book.base import Book
 from controller.cards import HIDDEN, SHOE_SIZE
 from controller.rules.round import Demand, Round, shallow_copy
 from controller.rules.steps import Step
@@ -129,6 +130,7 @@ class TableState:
     shoe: Shoe | None = None
     shoe_ids: frozenset[str] = frozenset()
     round: Round | None = None
+    book: Book | None = None
     holds: dict[str, Hold] = field(default_factory=dict)
     incidents: dict[int, Incident] = field(default_factory=dict)
     incident_count: int = 0
@@ -149,8 +151,14 @@ class TableState:
         new = shallow_copy(self)
         new.shoe = self.shoe.copy() if self.shoe else None
         new.round = self.round.copy() if self.round else None
+        new.book = self.book.copy() if self.book else None
         new.holds, new.incidents = dict(self.holds), dict(self.incidents)
         return new
+
+    @property
+    def betting(self) -> Book | None:
+        """The book, if the round in progress or just ended is in it."""
+        return self.book if self.round is not None and self.round.booked else None
 
     @property
     def round_open(self) -> bool:

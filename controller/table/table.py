@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from controller import facts as f
+from controller.book import open_book
 from controller.refusal import Refusal
 from controller.rules import PROCEDURES
+from controller.table import betting
 from controller.table.advance import advance
 from controller.table.draft import Draft, Setting
 from controller.table.fold import Fold, replay_error
-from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
-from controller.table.orders import order, void
+from controller.table.inputs import BalancesInput, CommandInput, DeadlineInput, Input, ShoeInput, Start
+from controller.table.orders import close_by_book, order, void
 from controller.table.reads import shoe_event
 from controller.table.state import TableState
 
@@ -25,6 +27,7 @@ class Outcome:
     state: TableState
     records: tuple[f.Record, ...]
     refusal: Refusal | None = None
+    reply: Mapping[str, Any] = field(default_factory=dict)
 
 
 class JournalFault(Exception):
@@ -36,7 +39,7 @@ class Table:
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        self.state = TableState()
+        self.state = TableState(book=open_book(setting.book) if setting.book is not None else None)
         self._fold = Fold()
         self._busy = False
 
@@ -47,6 +50,8 @@ class Table:
                 self._fold.apply(self.state, fact, now)
             except Refusal as refusal:
                 raise JournalFault(replay_error(fact, self.state.n + 1, refusal)) from refusal
+            if self.state.book is not None:
+                self.state.book.commit()
         self.state.step_due = self.state.void_due = None
 
     def decide(self, what: Input, now: int, entropy: bytes) -> Outcome:
@@ -60,7 +65,7 @@ class Table:
             cut = any(isinstance(r.fact, f.CutCardDrawn) for r in draft.records)
             advance(draft, announce=cut or isinstance(what, Start))
             _watch(draft, now)
-            return Outcome(draft.state, tuple(draft.records))
+            return Outcome(draft.state, tuple(draft.records), reply=draft.reply)
         except Refusal as refusal:
             return Outcome(self.state, (), refusal)
         finally:
@@ -69,11 +74,15 @@ class Table:
     def accept(self, outcome: Outcome) -> None:
         """Make the draft the state, once its facts are durable."""
         self.state = outcome.state
+        if self.state.book is not None:
+            self.state.book.commit()
 
-    def deadline(self) -> tuple[Literal["step", "void"], int] | None:
-        """The next deadline and its monotonic ms; None if nothing is timed."""
+    def deadline(self) -> tuple[Literal["step", "void", "post"], int] | None:
+        """The next deadline and its monotonic ms; None if nothing is timed. A slice still to be posted is due now."""
         state = self.state
-        found: list[tuple[int, Literal["step", "void"]]] = []
+        if state.book is not None and state.book.unposted:
+            return "post", 0
+        found: list[tuple[int, Literal["step", "void", "post"]]] = []
         if state.step_due is not None and not state.holds:
             found.append((state.step_due, "step"))
         if state.void_due is not None:
@@ -90,8 +99,12 @@ def _take(draft: Draft, what: Input) -> None:
             shoe_event(draft, event)
         case CommandInput(command, date):
             order(draft, command, date)
+        case BalancesInput(rows):
+            betting.set_balances(draft, rows)
         case DeadlineInput("step"):
             _step_deadline(draft)
+        case DeadlineInput("post"):
+            betting.post(draft)
         case DeadlineInput() if draft.state.void_due is not None and draft.now >= draft.state.void_due:
             void(draft, "not resolved in time", "policy:auto_void", shoe=False)
         case Start():
@@ -116,6 +129,8 @@ def _start(draft: Draft, start: Start) -> None:
 def _step_deadline(draft: Draft) -> None:
     state = draft.state
     match state.step.kind:
+        case "close_bets" if state.betting is not None:
+            _close_in_time(draft)
         case "close_bets" if draft.setting.rules.game == "classic":
             draft.emit(f.DeviceLost(device="game_server", reason="no word in time which seats are occupied"))
         case "close_bets":
@@ -125,11 +140,23 @@ def _step_deadline(draft: Draft) -> None:
         case "peek":
             assert state.round is not None
             draft.emit(f.DealerPeeked(blackjack=PROCEDURES["boundless"].peek(state.round)))
+        case "decide" if state.betting is not None:
+            betting.close_window(draft)
+        case "follow":
+            draft.emit(f.FollowClosed(line=state.step.line or ""))
         case "decide":
             what = f"no demand for {state.step.line} at {state.step.prefix_len} cards in time"
             draft.emit(f.DeviceLost(device="game_server", reason=what))
         case "standby":
             draft.incident("M-24", expected="the shoe's stand-by", actual="none came in time")
+
+
+def _close_in_time(draft: Draft) -> None:
+    """Betting ends; a seated table at which nobody sits waits for another betting time."""
+    try:
+        close_by_book(draft, "policy:deadline")
+    except Refusal:
+        draft.state.step_due = draft.now + round(draft.setting.rules.betting_s * 1000)
 
 
 def _watch(draft: Draft, now: int) -> None:

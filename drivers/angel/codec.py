@@ -10,18 +10,11 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import Final
 
+from drivers.angel.commands import ACK, NAK, NAK_TEXTS, STX
+from drivers.angel.dialogue import Dialogue
 from drivers.angel.frames import ENQ, ETX, START_SEQ, check, encode, next_seq, parse
 from drivers.decoder import Decoded, Decoder
 from drivers.events import Event, Gap, Started
-
-# "ACK/NAK bytes may stand between two events in the stream; the parser must take 02/05/06/15 as start codes."
-STX: Final = 0x02
-ACK: Final = 0x06
-NAK: Final = 0x15
-
-# "15 cc: NAK + one raw byte: 01 overrun/framing/parity, 02 BCC, 03 no ETX, 11 format/length, 12 address,
-#  13 command, 14 type, 21 busy, 22 write in process, FF other"
-NAK_CODES: Final = frozenset((0x01, 0x02, 0x03, 0x11, 0x12, 0x13, 0x14, 0x21, 0x22, 0xFF))
 
 # "The longest known frame is 13 bytes (M), so 32 is ample" [I].
 MAX_FRAME_BYTES: Final = 32
@@ -44,13 +37,16 @@ class _Mode(Enum):
 class FrameReader:
     """Cuts the stream into whole telegrams (ENQ to B2), checked by nobody yet.
 
-    An ENQ always starts a telegram: it cannot occur inside one, so what it interrupts was cut off. Every byte is
-    in a returned frame, in ``reply_bytes`` (answers to commands), in ``junk_bytes`` or in ``pending``.
+    An ENQ always starts a telegram: it cannot occur inside one, so what it interrupts was cut off. Answers to
+    commands may stand between telegrams ("the parser must take 02/05/06/15 as start codes"); ``replies`` are those
+    that the last ``feed`` completed. Every byte is in a returned frame, in ``reply_bytes`` (answers), in
+    ``junk_bytes`` or in ``pending``.
     """
 
     def __init__(self) -> None:
         self.junk_bytes = 0
         self.reply_bytes = 0
+        self.replies: list[bytes] = []
         self._buffer = bytearray()
         self._mode = _Mode.JUNK
         self._check_left = 0
@@ -63,6 +59,7 @@ class FrameReader:
     def feed(self, data: bytes) -> list[bytes]:
         """The telegrams that ``data`` completes."""
         frames = []
+        self.replies = []
         for byte in data:
             frame = self._step(byte)
             if frame is not None:
@@ -78,8 +75,8 @@ class FrameReader:
         if byte == ENQ or self._mode is _Mode.JUNK:
             self._start(byte)
         elif self._mode is _Mode.NAK:
-            if byte in NAK_CODES:
-                self.reply_bytes += 2
+            if byte in NAK_TEXTS:
+                self._answer(bytes((NAK, byte)))
                 self._reset()
             else:
                 self._start(byte)
@@ -100,7 +97,7 @@ class FrameReader:
     def _start(self, byte: int) -> None:
         self.drop()
         if byte == ACK:
-            self.reply_bytes += 1
+            self._answer(bytes((ACK,)))
             return
         mode = {ENQ: _Mode.EVENT, STX: _Mode.REPLY, NAK: _Mode.NAK}.get(byte)
         if mode is None:
@@ -119,8 +116,12 @@ class FrameReader:
         self._reset()
         if is_event:
             return frame
-        self.reply_bytes += len(frame)
+        self._answer(frame)
         return None
+
+    def _answer(self, raw: bytes) -> None:
+        self.reply_bytes += len(raw)
+        self.replies.append(raw)
 
     def _reset(self) -> None:
         self._buffer.clear()
@@ -135,10 +136,14 @@ class AngelDecoder(Decoder):
     Equal bytes later than that are a new ``Started`` for ``S``; for others nine telegrams may be missing between
     the two, so they are a ``Gap`` and the event. The first telegram of all is not checked for a gap; the
     sequence is kept over a reopened line. A telegram with a wrong check changes nothing but a counter.
+
+    With a ``dialogue`` the decoder is also the shoe's partner in it: it hands on answers and events, and sends what
+    is due.
     """
 
-    def __init__(self, copy_window_s: float | None = COPY_WINDOW_S) -> None:
+    def __init__(self, copy_window_s: float | None = COPY_WINDOW_S, dialogue: Dialogue | None = None) -> None:
         super().__init__()
+        self._dialogue = dialogue
         self._reader = FrameReader()
         self._window = copy_window_s
         self._last_frame = b""
@@ -160,7 +165,16 @@ class AngelDecoder(Decoder):
                 self._last_at = now
                 out += [Decoded(event, frame) for event in self._accept(frame)]
         self.stats.junk_bytes = self._reader.junk_bytes
+        if self._dialogue is not None:
+            for decoded in out:
+                self._dialogue.heard(decoded.event)
+            for raw in self._reader.replies:
+                self._dialogue.answered(raw, now)
         return out
+
+    def outgoing(self, now: float) -> bytes:
+        """See ``Decoder.outgoing``: the command that is due."""
+        return b"" if self._dialogue is None else self._dialogue.outgoing(now)
 
     @property
     def reply_bytes(self) -> int:
@@ -172,15 +186,19 @@ class AngelDecoder(Decoder):
         return []
 
     def flush(self, now: float) -> list[Decoded]:  # noqa: ARG002
-        """Half a telegram becomes junk."""
+        """Half a telegram becomes junk, and no command waits any longer."""
         self._reader.drop()
         self.stats.junk_bytes = self._reader.junk_bytes
+        if self._dialogue is not None:
+            self._dialogue.interrupted()
         return []
 
     def reopened(self) -> None:
         """Half a telegram from before does not continue; the sequence does, so that a loss shows."""
         self._reader.drop()
         self.stats.junk_bytes = self._reader.junk_bytes
+        if self._dialogue is not None:
+            self._dialogue.interrupted()
 
     def _is_copy(self, frame: bytes, now: float) -> bool:
         return frame == self._last_frame and (self._window is None or now - self._last_at <= self._window)

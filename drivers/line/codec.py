@@ -1,20 +1,21 @@
 """Lines of ASCII codes, one a card (hardware page 1.2, 3.1): both directions, no I/O.
 
-Unknown is an answer: a line that is no code of the set is ``UnknownCode``, never a near card. The form that
-``suit_rank`` takes was seen behind a middleware only; that the device sends the same on the wire is [I].
+What a code means is in ``drivers.line.codes``, commands to scanners are in ``drivers.line.triggers``.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
-from controller.cards import CUT, HIDDEN, RANKS, SUITS, is_card
+from controller.cards import HIDDEN
 from drivers.decoder import Decoded, Decoder, escape
-from drivers.errors import SettingsError
 from drivers.events import CardDrawn, CutCard, Event, NoRead, Repeated, UnknownCode
+from drivers.line.codes import NO_READ, CodeTable, card_code, face_of
+from drivers.line.triggers import ACK, Triggering
 from drivers.settings import DEFAULT_CUT_CODES, CodeSet
+
+__all__ = ["LineDecoder", "card_code", "encode"]
 
 # "Accept CR, LF, CRLF, LFCR, and ETX; strip STX; treat an empty line as the other half of a terminator" (3.1).
 CR: Final = 0x0D
@@ -31,46 +32,6 @@ PARTIAL_TIMEOUT_S: Final = 1.0
 
 # A reader that scans a card twice on its way out does so within about 0.1 s; two cards never follow so closely.
 REPEAT_WINDOW_S: Final = 0.3
-
-# "AIM identifier if enabled: ']' + code letter + modifier: A, C, I, F, G, E, e, L, Q, d, z" (3.1).
-_AIM_PREFIX: Final = re.compile(r"\][ACIFGEeLQdz][0-9A-F]")
-
-# "No-read strings: NR (Zebra), ERROR, OVER, ERRmm (Keyence), NOREAD (Microscan), ER, E0xx (Omron)" (3.1).
-_NO_READ: Final = re.compile(r"NR|ERROR|OVER|ERR[0-9]{2}|NOREAD|ER|E0[0-9A-F]{2}")
-
-
-def _scan_table_codes() -> dict[str, str]:
-    """ "Suit letter A = spades, H = hearts, C = clubs, D = diamonds + two-digit rank 01-13" (1.2)."""
-    letters = {"S": "A", "H": "H", "C": "C", "D": "D"}
-    return {f"{letters[suit]}{number:02d}": rank + suit for suit in SUITS for number, rank in enumerate(RANKS, 1)}
-
-
-def _suit_rank_codes() -> dict[str, str]:
-    """ "Suit letter first, either case, then rank A 2...9 10/T J Q K" (1.2)."""
-    codes = {}
-    for suit in SUITS:
-        for rank in RANKS:
-            for letter in (suit, suit.lower()):
-                codes[letter + rank] = rank + suit
-                if rank == "T":
-                    codes[letter + "10"] = rank + suit
-    return codes
-
-
-_CODES: Final[Mapping[CodeSet, Mapping[str, str]]] = {
-    "scan_table": _scan_table_codes(),
-    "suit_rank": _suit_rank_codes(),
-}
-
-
-def card_code(card: str, code_set: CodeSet) -> str:
-    """The code a device of ``code_set`` sends for ``card`` (tens as ``10``). Raises ``ValueError`` for no card."""
-    if not is_card(card):
-        raise ValueError(f"{card!r} has no code: a line device names cards only")
-    rank, suit = card[0], card[1]
-    if code_set == "scan_table":
-        return f"{'A' if suit == 'S' else suit}{RANKS.index(rank) + 1:02d}"
-    return suit + ("10" if rank == "T" else rank)
 
 
 def encode(
@@ -89,7 +50,7 @@ def encode(
             text = card_code(card, code_set)
         case CutCard():
             text = cut_code
-        case NoRead(raw=raw) if _NO_READ.fullmatch(raw):
+        case NoRead(raw=raw) if NO_READ.fullmatch(raw):
             text = raw
         case _:
             raise ValueError(f"a line device has no line for {event}")
@@ -107,6 +68,9 @@ class LineDecoder(Decoder):
     A line that stops in its middle (``PARTIAL_TIMEOUT_S`` without a byte, line lost, or an STX, which starts a
     line) is ``UnknownCode``; what comes after it is judged on its own. A line over ``MAX_LINE_BYTES`` is reported
     once, cut, and dropped up to its end.
+
+    With ``triggering`` the device is told to read when the line opens and after each line it sends. ``acknowledge``
+    answers each line, whatever it says, with 06h: "the reader does not read while it waits for it" (3.2).
     """
 
     def __init__(
@@ -114,17 +78,18 @@ class LineDecoder(Decoder):
         code_set: CodeSet = "scan_table",
         cut_codes: Iterable[str] = DEFAULT_CUT_CODES,
         repeat_window_s: float = REPEAT_WINDOW_S,
+        *,
+        triggering: Triggering | None = None,
+        acknowledge: bool = False,
     ) -> None:
         """Raises ``SettingsError`` if a cut code could be taken for something else or cannot be a line."""
         super().__init__()
-        self._codes = _CODES[code_set]
-        self._cut_codes = frozenset(cut_codes)
+        self._codes = CodeTable(code_set, cut_codes)
         self._window = repeat_window_s
-        for code in self._cut_codes:
-            if not (code.isascii() and code.isprintable() and 0 < len(code) <= MAX_LINE_BYTES):
-                raise SettingsError(f"cut code {code!r} must be 1 to {MAX_LINE_BYTES} printable ASCII characters")
-            if code in self._codes or _NO_READ.fullmatch(code):
-                raise SettingsError(f"cut code {code!r} already means something else in code set {code_set!r}")
+        self._triggering = triggering
+        self._after_line = (ACK if acknowledge else b"") + (triggering.on if triggering else b"")
+        self._answer = triggering.answer if triggering else b""
+        self._to_send = b""
         self._buffer = bytearray()
         self._skipping = False
         self._byte_at = 0.0
@@ -150,6 +115,8 @@ class LineDecoder(Decoder):
                 self.stats.junk_bytes += 1
             elif len(self._buffer) < MAX_LINE_BYTES:
                 self._buffer.append(byte)
+                if self._buffer == self._answer:
+                    self._buffer.clear()
             else:
                 out += self.flush(now)
                 self._skipping = True
@@ -181,6 +148,12 @@ class LineDecoder(Decoder):
         self._buffer.clear()
         self._skipping = False
         self._last_line = None
+        self._to_send = self._triggering.on if self._triggering else b""
+
+    def outgoing(self, now: float) -> bytes:  # noqa: ARG002  (nothing here waits for a time)
+        """See ``Decoder.outgoing``: acknowledgements and triggers."""
+        data, self._to_send = self._to_send, b""
+        return data
 
     def _end_line(self, now: float) -> list[Decoded]:
         self._skipping = False
@@ -189,37 +162,14 @@ class LineDecoder(Decoder):
         raw = bytes(self._buffer)
         self._buffer.clear()
         self.stats.frames += 1
+        self._to_send += self._after_line
         repeat = raw == self._last_line and now - self._last_at < self._window
         self._last_at = now
         if repeat:
             self.stats.duplicates += 1
             return [Decoded(Repeated(self._last_card), raw)]
         self.stats.accepted += 1
-        event = self._judge(raw)
+        event = self._codes.judge(raw)
         self._last_line = raw
-        self._last_card = _face(event)
+        self._last_card = face_of(event)
         return [Decoded(event, raw)]
-
-    def _judge(self, raw: bytes) -> Event:
-        """What a whole line says, on its own."""
-        text = raw.removeprefix(bytes((STX,))).decode("latin-1")
-        prefix = _AIM_PREFIX.match(text)
-        code = text[prefix.end() :] if prefix else text
-        if code in self._cut_codes:
-            return CutCard()
-        card = self._codes.get(code)
-        if card is not None:
-            return CardDrawn(card)
-        if _NO_READ.fullmatch(code):
-            return NoRead(escape(raw))
-        return UnknownCode(escape(raw))
-
-
-def _face(event: Event) -> str:
-    match event:
-        case CardDrawn(card=card):
-            return card
-        case CutCard():
-            return CUT
-        case _:
-            return HIDDEN

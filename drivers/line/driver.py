@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from drivers.decoder import Decoder
 from drivers.line.codec import REPEAT_WINDOW_S, LineDecoder
+from drivers.line.triggers import TRIGGERS
 from drivers.settings import Capabilities, LineSettings
 from drivers.shoe import ShoeDriver
 
@@ -17,18 +18,25 @@ class LineShoe(ShoeDriver):
     capabilities: ClassVar[Capabilities] = Capabilities(
         identity_at_draw=True, positions=False, results=False, standby=False, sequence_numbers=False
     )
-    # "9600 8N1, ASCII lines" (1.2)
+    # "9600 8N1, ASCII lines" (1.2); "BL-1300 default 9600 7E1" (3.2) is for bytesize and parity to set.
     default_line: ClassVar[LineSettings] = LineSettings(baudrate=9600)
 
     def make_decoder(self) -> Decoder:
         """See ``ShoeDriver.make_decoder``."""
-        window = self.settings.repeat_window_s
+        settings = self.settings
         return LineDecoder(
-            self.settings.code_set, self.settings.cut_codes, REPEAT_WINDOW_S if window is None else window
+            settings.code_set,
+            settings.cut_codes,
+            REPEAT_WINDOW_S if settings.repeat_window_s is None else settings.repeat_window_s,
+            triggering=TRIGGERS.get(settings.trigger),
+            acknowledge=settings.acknowledge,
         )
 
     def unverified(self) -> str | None:
-        """The suit-and-rank codes were seen behind a middleware, not on the wire [I]."""
+        """The suit-and-rank codes were seen behind a middleware, triggers in manuals, neither on the wire [I]."""
+        doubts = []
         if self.settings.code_set == "suit_rank":
-            return "code set suit_rank was never seen on a device's own line; run the shoe self-test before use"
-        return None
+            doubts.append("code set suit_rank was never seen on a device's own line")
+        if self.settings.trigger != "none":
+            doubts.append(f"trigger {self.settings.trigger} is from manuals and was never seen on hardware")
+        return f"{'; '.join(doubts)}; run the shoe self-test before use" if doubts else None

@@ -4,11 +4,13 @@ In ``hidden`` mode cards of the hand are sent as hidden and revealed together wh
 ``open`` mode each telegram has its face. The first card of a shoe and the burned ones carry their faces in both,
 as in the capture.
 
-Not simulated: the time bytes need at 4800 baud, parity and framing errors, modem lines; commands of a host (its
-bytes are read and never acknowledged), lock and preset telegrams; a dealer who draws before the stand-by; wrong
-``d`` targets; a new shoe that is burned otherwise than by its first card. Inferred, not seen on a device: that an
-error is cancelled by the next card, that a card pushed back is announced again for the same place, the pauses,
-and that a power cycle does not interrupt the burn.
+It takes a host's commands: locked, it lets no card out; an over-drawn card may wait for the host's decision.
+
+Not simulated: the time bytes need at 4800 baud, parity and framing errors, modem lines; preset telegrams; a dealer
+who draws before the stand-by or forces a locked exit; wrong ``d`` targets; a new shoe that is burned otherwise than
+by its first card. Inferred, not seen on a device: everything about commands, that an error is cancelled by the next
+card, that a card pushed back is announced again for the same place, the pauses, that a power cycle does not
+interrupt the burn and opens the lock.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import ClassVar, Final, Literal
 
 from controller.cards import CUT, HIDDEN, RANKS
 from drivers.angel.codec import COPIES, AngelEncoder
+from drivers.angel.commands import CLEAR_ERROR, DISCARD_OVERDRAWN, LOCK, UNLOCK, USE_OVERDRAWN, Command
 from drivers.events import (
     CardDrawn,
     CardReused,
@@ -26,12 +29,14 @@ from drivers.events import (
     ErrorCleared,
     ErrorRaised,
     Event,
+    Lock,
     OutOfGame,
     OverdrawnDiscarded,
     RoundResult,
     StandBy,
     Started,
 )
+from drivers.simulated.angel_commands import CommandPort
 from drivers.simulated.baccarat import Hand, Side
 from drivers.simulated.device import NOISE, CardDevice, split
 from drivers.simulated.faults import Fault
@@ -63,6 +68,7 @@ class AngelDevice(CardDevice):
     _unread: Item | None
     _kept: Item | None  # over-drawn, opens the next hand
     _overdraw: str | None
+    _undecided: Item | None  # over-drawn, the host is to say what becomes of it
     _standby: bool
     _undo: Callable[[], None] | None  # takes the last card out of its place
 
@@ -70,6 +76,9 @@ class AngelDevice(CardDevice):
         super().__init__(shoe)
         self._mode = mode
         self._encoder = AngelEncoder()
+        self._locked = False
+        self.commands = CommandPort()
+        self._follows: list[Step] = []
         self._new_shoe()
 
     @property
@@ -80,7 +89,8 @@ class AngelDevice(CardDevice):
     @property
     def takes_fault(self) -> bool:
         """See ``Device.takes_fault``."""
-        return super().takes_fault and not self.needs_rescan and self._kept is None
+        waits = self.needs_rescan or self._kept is not None or self._undecided is not None
+        return super().takes_fault and not waits and not self._locked
 
     def switch_on(self) -> list[Step]:
         """See ``Device.switch_on``: the start telegram, in two bursts."""
@@ -96,6 +106,10 @@ class AngelDevice(CardDevice):
         """See ``Device.draw``."""
         if self._unread is not None:
             raise Refused("the shoe could not read the last card: rescan_last first")
+        if self._undecided is not None:
+            raise Refused("the shoe waits until the host says what becomes of the over-drawn card")
+        if self._locked:
+            raise Refused("the exit is locked: no card can leave")
         if self._kept is not None and self._hand.empty:
             return self._reuse(self._kept)
         item = self.shoe.take()
@@ -119,6 +133,33 @@ class AngelDevice(CardDevice):
             return self.answer(steps, [_entry(item, "card", steps, name)])
         steps += _with_fault(self._place(item, name), fault)
         return self._closed(self.answer(steps, [_entry(item, "card", steps, name)]))
+
+    def hear(self, data: bytes) -> list[Step]:
+        """See ``Device.hear``: an answer for each command."""
+        heard = self.commands.hear(data)
+        for _, command in heard:
+            if command is not None:
+                self._follows += self._obey(command)
+        return [answer for answer, _ in heard]
+
+    def follows(self) -> list[Step]:
+        """See ``Device.follows``: the telegrams that commands bring about."""
+        steps, self._follows = self._follows, []
+        return steps
+
+    def _obey(self, command: Command) -> list[Step]:
+        if command in (LOCK, UNLOCK):
+            locked = command == LOCK
+            if locked == self._locked:
+                return []
+            self._locked = locked
+            return self._telegram(Lock(locked))
+        if command in (USE_OVERDRAWN, DISCARD_OVERDRAWN) and self._undecided is not None:
+            item, self._undecided = self._undecided, None
+            use = "keep" if command == USE_OVERDRAWN else "discard"
+            steps = self._decided(item, use)
+            return steps + self._hand_end()
+        return self._cancel_error() if command == CLEAR_ERROR and self._undecided is None else []
 
     def rescan_last(self) -> Outcome:
         """See ``Device.rescan_last``: only a card that could not be read is read again."""
@@ -149,10 +190,12 @@ class AngelDevice(CardDevice):
         self._unread = None
         self._kept = None
         self._overdraw = None
+        self._undecided = None
         self._standby = True
         self._undo = None
 
     def _start_up(self) -> list[Step]:
+        self._locked = False
         steps: list[Step] = []
         for _ in range(START_BURSTS):
             steps += self._telegram(Started())
@@ -208,6 +251,14 @@ class AngelDevice(CardDevice):
             steps += self._draw_too_many(self._overdraw, entries)
             if "left" in answer:
                 answer["left"] = self.shoe.left
+        if self._undecided is None:
+            steps += self._hand_end()
+            answer["hand_over"] = True
+        return Outcome(answer, steps, entries)
+
+    def _hand_end(self) -> list[Step]:
+        """The reveals, the result, the stand-by; the next card opens a hand."""
+        hand, steps = self._hand, list[Step]()
         if self._mode == "hidden":
             for side, index, card in hand.placed():
                 steps += self._telegram(CardRevealed(card, side, index))
@@ -220,8 +271,7 @@ class AngelDevice(CardDevice):
         self._overdraw = None
         # The hand is closed: a card that goes back now does not open it again.
         self._undo = None
-        answer["hand_over"] = True
-        return Outcome(answer, steps, entries)
+        return steps
 
     def _draw_too_many(self, use: str, entries: list[Entry]) -> list[Step]:
         """One card after the last, in the telegrams of the capture; without effect if no card is left."""
@@ -237,13 +287,21 @@ class AngelDevice(CardDevice):
         if use == "discard":
             wire += self._telegram(ErrorRaised(TIME_OUT, error_mode=True))
         wire += self._telegram(OutOfGame(HIDDEN, "burn", 0))
-        if use == "discard":
-            wire += self._telegram(OverdrawnDiscarded(item.card, "player", 1))
+        if use == "ask":
+            self._undecided = item
         else:
-            self._kept = item
-        wire += self._telegram(ErrorCleared(OVERDRAW, error_mode=False))
+            wire += self._decided(item, use)
         entries.append(_entry(item, "card", wire, "overdraw"))
         return steps + wire
+
+    def _decided(self, item: Item, use: str) -> list[Step]:
+        """What becomes of the over-drawn card."""
+        steps: list[Step] = []
+        if use == "discard":
+            steps += self._telegram(OverdrawnDiscarded(item.card, "player", 1))
+        else:
+            self._kept = item
+        return steps + self._telegram(ErrorCleared(OVERDRAW, error_mode=False))
 
     def _reuse(self, item: Item) -> Outcome:
         """The card that was kept opens the next hand; nothing leaves the shoe."""

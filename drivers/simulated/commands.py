@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from drivers.simulated import wire_faults
 from drivers.simulated.device import Device
 from drivers.simulated.faults import FaultPlan, parse_seconds
 from drivers.simulated.pace import Pace
@@ -69,7 +70,7 @@ def draw_job(device: Device, plan: FaultPlan, pace: Pace) -> Job:
     """One draw, with the fault that its turn brings."""
 
     def work() -> Outcome:
-        return device.draw(plan.next() if device.takes_fault else None)
+        return wire_faults.draw(device, plan.next() if device.takes_fault else None, plan.wire)
 
     return Job(pace.scan(), work)
 

@@ -17,9 +17,9 @@ SPLIT_S: Final = 0.005
 
 
 class Device(ABC):
-    """Asked by the dealer's commands, answers with what to do on the line. No I/O, no clock.
+    """Asked by the dealer's commands and by the host's bytes, answers with what to do on the line. No I/O, no clock.
 
-    Every method may raise ``Refused``.
+    Every method but ``hear`` may raise ``Refused``.
     """
 
     protocol: ClassVar[str]
@@ -36,6 +36,18 @@ class Device(ABC):
 
     def switch_on(self) -> list[Step]:
         """What the device says by itself when it starts."""
+        return []
+
+    def hear(self, data: bytes) -> list[Step]:  # noqa: ARG002
+        """The host sent ``data``, cut anyhow; what the device answers, ahead of anything it is still saying.
+
+        A device that is only listened to answers nothing. Never raises.
+        """
+        return []
+
+    def follows(self) -> list[Step]:
+        """Asked after each ``hear``: what comes of it besides the answers. The device says it in its turn, after
+        what it is saying now."""
         return []
 
     @abstractmethod

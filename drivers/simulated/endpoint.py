@@ -62,8 +62,8 @@ class Endpoint(ABC):
         """Send ``data``, or lose it if nobody listens. Raises ``LineStalled``."""
 
     @abstractmethod
-    def drain(self) -> None:
-        """Read and forget what the host sent."""
+    def receive(self) -> bytes:
+        """What the host has sent since the last call; empty for nothing, and on a line that is gone."""
 
     @abstractmethod
     def plug(self) -> None:
@@ -138,12 +138,14 @@ class PtyEndpoint(Endpoint):
             except OSError:
                 return  # the host closed in this moment
 
-    def drain(self) -> None:
-        """See ``Endpoint.drain``."""
+    def receive(self) -> bytes:
+        """See ``Endpoint.receive``."""
+        received = b""
         if self._master >= 0:
             with contextlib.suppress(OSError):
-                while os.read(self._master, _READ_BYTES):
-                    pass
+                while data := os.read(self._master, _READ_BYTES):
+                    received += data
+        return received
 
     def plug(self) -> None:
         """See ``Endpoint.plug``: a new pseudo-terminal, mostly of another number, under the same link."""
@@ -214,11 +216,13 @@ class PortEndpoint(Endpoint):
                 self._port.close()
             raise LineStalled(str(error)) from error
 
-    def drain(self) -> None:
-        """See ``Endpoint.drain``."""
+    def receive(self) -> bytes:
+        """See ``Endpoint.receive``."""
+        received = b""
         with contextlib.suppress(DriverError):
-            while self._port.is_open and self._port.read(0.0):
-                pass
+            while self._port.is_open and (data := self._port.read(0.0)):
+                received += data
+        return received
 
     def plug(self) -> None:
         """See ``Endpoint.plug``."""

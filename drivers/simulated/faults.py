@@ -8,7 +8,20 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from random import Random
 from typing import Final, NamedTuple
 
+from drivers.tags import is_uid
+
 DEFAULT_UNPLUG_S: Final = 2.0
+
+_TAG_FAULTS: Final = {
+    "no_read": "the tag is dead: the reader sees nothing, the card is on the felt",
+    "two_tags": "two cards leave at once",
+    "strange_tag": "[UID] the card has a tag of another deck; one that nobody knows if left out",
+    "stuck": "the tag stays in the field until collect",
+    "drop": "the reader's answers are lost while the card passes",
+    "corrupt": "the first answer that names the tag has a wrong check",
+    "split": "every byte is a write of its own",
+    "unplug": "[SECONDS] the line is pulled; the card leaves unheard",
+}
 
 FAULTS: Final[Mapping[str, Mapping[str, str]]] = {
     "line": {
@@ -29,11 +42,30 @@ FAULTS: Final[Mapping[str, Mapping[str, str]]] = {
         "one_bad_bcc": "the first copy has a wrong check, the others are good",
         "gap": "the card's telegram is not sent, its number is used up",
         "power_cycle": "junk, S six times, and the hand so far is forgotten",
-        "overdraw": "[discard|keep] one card too many at the end of this hand",
+        "overdraw": "[discard|keep|ask] one card too many at the end of this hand; ask: the host decides",
         "no_standby": "no P after this hand",
         "split": "every byte is a write of its own",
         "noise": "junk, then the card",
         "unplug": "[SECONDS] the line is pulled; the card leaves unheard",
+    },
+    "ssi": {
+        "no_read": "the scanner says NR; the card is on the felt",
+        "corrupt": "the first copy has a wrong check; it comes again when the host refuses it",
+        "lost": "all copies have a wrong check",
+        "duplicate": "the scanner misses the host's answer and sends the packet again",
+        "misread": "the code of another face is sent",
+        "repeat": "the card is read twice within 50 ms",
+        "two_cards": "two cards leave at once",
+        "split": "every byte is a write of its own",
+        "drop": "the card leaves and nothing is sent",
+        "noise": "junk, then the card",
+        "unplug": "[SECONDS] the line is pulled; the card leaves unheard",
+        "half_packet": "[SECONDS] half the packet, then the line is pulled; it comes again afterwards",
+    },
+    "feig": _TAG_FAULTS,
+    "rr3036": {
+        **_TAG_FAULTS,
+        "incomplete": "the reader cannot resolve what is in its field (0A)",
     },
     "replay": {
         "split": "every byte is a write of its own",
@@ -73,13 +105,20 @@ def parse_seconds(text: str) -> float:
 
 
 def _parse_choice(text: str) -> None:
-    if text not in ("discard", "keep"):
-        raise ValueError(f"{text!r}: give discard or keep")
+    if text not in ("discard", "keep", "ask"):
+        raise ValueError(f"{text!r}: give discard or keep, or ask for the host to decide")
+
+
+def _parse_uid(text: str) -> None:
+    if not is_uid(text):
+        raise ValueError(f"{text!r} is no tag: give 16 upper-case hexadecimal digits that begin with E0")
 
 
 _ARGUMENTS: Final[Mapping[str, Callable[[str], object]]] = {
     "unplug": parse_seconds,
     "half_line": parse_seconds,
+    "half_packet": parse_seconds,
+    "strange_tag": _parse_uid,
     "overdraw": _parse_choice,
 }
 
@@ -122,6 +161,8 @@ class FaultPlan:
         self._pending: deque[Fault] = deque()
         self._rates = tuple(rates)
         self._rng = rng
+        # What damaged bytes look like must not change which draws are hit.
+        self.wire = Random(hash(rng.getstate()))
 
     @property
     def pending(self) -> list[str]:

@@ -1,7 +1,8 @@
 """The simulated shoe as a process: one loop over control socket, line, timers and signals.
 
 Physical things take turns: a draw is done, bytes written, before the next begins, whoever asked for it. Questions
-(``felt``, ``status``) and settings (``fault``, ``auto``) are answered at once.
+(``felt``, ``status``) and settings (``fault``, ``auto``) are answered at once, and so is the host: what a device
+answers it may stand between two messages of a draw, never inside one write.
 """
 
 from __future__ import annotations
@@ -24,10 +25,14 @@ from drivers.simulated.endpoint import Endpoint, EndpointError, LineStalled
 from drivers.simulated.faults import FaultPlan, parse_fault
 from drivers.simulated.item_log import ItemLog
 from drivers.simulated.pace import Pace
-from drivers.simulated.steps import Outcome, Refused, Send, Step
+from drivers.simulated.steps import Await, Outcome, Refused, Send, Step, Unplug
+from drivers.simulated.wire_faults import faults_of
 
 # How often to look for what no descriptor tells: a host that opened the line, bytes it sent.
 TICK_S: Final = 0.1
+# A host that sends is listened to more closely for a while: it waits for an answer.
+TALK_TICK_S: Final = 0.005
+TALK_S: Final = 5.0
 # A host that has just opened the line still flushes it.
 SETTLE_S: Final = 0.5
 REPLUG_RETRY_S: Final = 0.5
@@ -57,6 +62,10 @@ class ShoeProcess:
         self._steps: deque[Step] = deque()
         self._due = 0.0
         self._replug_due: float | None = None
+        self._answers: deque[tuple[float, Step]] = deque()
+        self._follows: deque[Job] = deque()
+        self._talking_until = 0.0
+        self._await_until: float | None = None
 
     def listen(self, path: Path) -> None:
         """Open the control socket. Raises ``ControlError``."""
@@ -88,7 +97,7 @@ class ShoeProcess:
         """One round of the loop."""
         for key, events in self._selector.select(self._patience(time.monotonic())):
             key.data(events)
-        self._endpoint.drain()
+        self._hear(time.monotonic())
         if self._replug_due is not None and time.monotonic() >= self._replug_due:
             self._replug()
         self._advance()
@@ -102,13 +111,38 @@ class ShoeProcess:
 
     def _patience(self, now: float) -> float:
         """How long nothing will happen by itself."""
-        if self._job is not None:
-            return max(0.0, min(self._due - now, TICK_S))
-        if self._jobs:
+        if self._job is None and (self._jobs or self._follows):
             return 0.0
-        if self._auto_due is not None:
-            return max(0.0, min(self._auto_due - now, TICK_S))
-        return TICK_S
+        until = now + (TALK_TICK_S if now < self._talking_until else TICK_S)
+        if self._job is not None:
+            until = min(until, self._due)
+        elif self._auto_due is not None:
+            until = min(until, self._auto_due)
+        if self._answers:
+            until = min(until, self._answers[0][0])
+        return max(0.0, until - now)
+
+    def _hear(self, now: float) -> None:
+        """Let the device answer what the host sent."""
+        data = self._endpoint.receive()
+        if data:
+            self._talking_until = now + TALK_S
+            due = self._answers[-1][0] if self._answers else now
+            for step in self._device.hear(data):
+                due = max(due, now) + self._pace.scaled(step.after_s)
+                self._answers.append((due, step))
+            follows = self._device.follows()
+            if follows:
+                self._follows.append(Job(0.0, lambda: Outcome({}, follows, [])))
+        while self._answers and self._answers[0][0] <= now:
+            step = self._answers.popleft()[1]
+            if isinstance(step, Unplug):
+                self._unplug(step)
+            elif isinstance(step, Send):
+                try:
+                    self._endpoint.write(step.data)
+                except LineStalled:
+                    self._answers.clear()  # a host that asks and does not read has no use for the rest
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._stopping = True
@@ -130,9 +164,12 @@ class ShoeProcess:
         """Do what is due of the jobs, in turn."""
         while not self._stopping:
             if self._job is None:
-                if not self._jobs:
+                if self._follows:
+                    self._job = (None, self._follows.popleft())
+                elif self._jobs:
+                    self._job = self._jobs.popleft()
+                else:
                     return
-                self._job = self._jobs.popleft()
                 self._due = time.monotonic() + self._job[1].delay_s
             if time.monotonic() < self._due:
                 return
@@ -175,14 +212,33 @@ class ShoeProcess:
                     self._replug_due = time.monotonic() + REPLUG_RETRY_S
                 self._finish({"ok": False, "error": f"{error}; what left the shoe has left it"})
                 return
-        else:
-            self._endpoint.unplug()
-            self._replug_due = time.monotonic() + step.seconds
+        elif isinstance(step, Unplug):
+            self._unplug(step)
+        elif not self._awaited(step):
+            return
         self._set_due()
+
+    def _awaited(self, step: Await) -> bool:
+        """True if ``step`` is over; else it is looked at again soon."""
+        now = time.monotonic()
+        if self._await_until is None:
+            self._await_until = now + step.limit_s
+        if now < self._await_until and not step.done():
+            self._steps.appendleft(step)
+            self._due = min(now + TALK_TICK_S, self._await_until)
+            return False
+        self._await_until = None
+        self._steps.extendleft(reversed(step.then()))
+        return True
+
+    def _unplug(self, step: Unplug) -> None:
+        self._endpoint.unplug()
+        self._answers.clear()
+        self._replug_due = time.monotonic() + step.seconds
 
     def _finish(self, answer: dict[str, object]) -> None:
         client = self._job[0] if self._job is not None else None
-        self._job = self._outcome = None
+        self._job = self._outcome = self._await_until = None
         self._steps.clear()
         if client is not None and self._control is not None:
             self._control.answer(client, answer)
@@ -238,7 +294,7 @@ class ShoeProcess:
             case ["status"]:
                 return self._status()
             case ["fault", *rest]:
-                self._plan.add(parse_fault(rest, self._device.faults))
+                self._plan.add(parse_fault(rest, faults_of(self._device.protocol)))
                 return {"ok": True, "faults": self._plan.pending}
             case ["auto", ("on" | "off") as wish]:
                 self._auto = wish == "on"

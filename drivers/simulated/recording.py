@@ -1,29 +1,36 @@
 """A captured byte stream, played back in portions of one card. Bytes and their order are the recording's.
 
-Not simulated: the times of the capture, which it does not hold; that one copy of a telegram waited for the next.
+A recording with times is played with the pauses it had between the reads of one portion; between portions the dealer
+decides. Not simulated: the times of a capture that holds none; that one copy of a telegram waited for the next; what
+the host sent, and where the line was lost.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import pairwise
 from typing import ClassVar, Final
 
 from controller.cards import HIDDEN
 from drivers.angel.codec import FrameReader
 from drivers.angel.frames import check
 from drivers.line.codec import TERMINATORS
+from drivers.recording import Entry
 from drivers.simulated.device import Device, split
 from drivers.simulated.faults import Fault
-from drivers.simulated.steps import Entry, Outcome, Refused, Send, Step, Unplug
+from drivers.simulated.steps import Entry as LogEntry
+from drivers.simulated.steps import Outcome, Refused, Send, Step, Unplug, wire_of
 
 CHUNK_S: Final = 0.05
+# A night between two reads is not waited for again.
+MAX_PAUSE_S: Final = 10.0
 _CARD_LETTERS: Final = b"DR"
 
 
 class Recording:
-    """Chunks as they were read, and where in the stream each card begins."""
+    """Chunks as they were read, when if ``times`` (seconds, one a chunk) tell, and where each card begins."""
 
-    def __init__(self, protocol: str, chunks: list[bytes]) -> None:
+    def __init__(self, protocol: str, chunks: list[bytes], times: list[float] | None = None) -> None:
         stream = b"".join(chunks)
         self.cards = _telegram_starts(stream) if protocol == "angel" else _line_starts(stream)
         self.size = len(stream)
@@ -31,6 +38,22 @@ class Recording:
         self._ends: list[int] = []
         for chunk in chunks:
             self._ends.append(len(chunk) + (self._ends[-1] if self._ends else 0))
+        self._pauses = [CHUNK_S] * len(chunks)
+        if times is not None:
+            self._pauses = [0.0] + [min(max(0.0, after - before), MAX_PAUSE_S) for before, after in pairwise(times)]
+
+    @classmethod
+    def of(cls, protocol: str, entries: list[Entry]) -> Recording:
+        """What a driver recorded, or a capture without times. Raises ``ValueError`` if nothing was received."""
+        reads = [entry for entry in entries if entry.kind == "rx" and entry.data]
+        if not reads:
+            raise ValueError("nothing in it: no bytes were received")
+        times = [entry.at_s for entry in reads if entry.at_s is not None]
+        return cls(protocol, [entry.data for entry in reads], times if len(times) == len(reads) else None)
+
+    def pause(self, position: int) -> float:
+        """How long the chunk at ``position`` came after the one before it."""
+        return self._pauses[bisect_left(self._ends, position + 1)]
 
     def portion(self, position: int) -> int:
         """Where a draw at ``position`` stops: it brings one card, and all that follows up to the next one."""
@@ -109,7 +132,7 @@ class ReplayDevice(Device):
                 steps = split(steps)
             case Fault("unplug"):
                 steps = [Unplug(fault.seconds), *steps]
-        entry = Entry(1, self._drawn, "recorded", HIDDEN, wire, fault.name if fault else None)
+        entry = LogEntry(1, self._drawn, "recorded", HIDDEN, wire, fault.name if fault else None)
         self._drawn += 1
         self._felt += 1
         return Outcome({"ok": True, "left": left - 1}, steps, [entry])
@@ -139,6 +162,8 @@ class ReplayDevice(Device):
         return {"left": left, "drawn": self._drawn, "shoe": 1, "felt": self._felt}
 
     def _advance(self, stop: int) -> tuple[list[Step], bytes]:
-        chunks = self._recording.chunks(self._position, stop)
-        self._position = stop
-        return [Send(chunk, CHUNK_S if n else 0.0) for n, chunk in enumerate(chunks)], b"".join(chunks)
+        steps: list[Step] = []
+        for chunk in self._recording.chunks(self._position, stop):
+            steps.append(Send(chunk, self._recording.pause(self._position) if steps else 0.0))
+            self._position += len(chunk)
+        return steps, wire_of(steps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -22,7 +23,18 @@ class Unplug(NamedTuple):
     after_s: float = 0.0
 
 
-Step = Send | Unplug
+class Await(NamedTuple):
+    """Wait until ``done``, at most ``limit_s`` (of real time); then do what ``then`` returns, before anything else.
+
+    For what takes as long as the host needs: a tag that waits for polls, a packet that waits for its answer."""
+
+    done: Callable[[], bool]
+    limit_s: float
+    then: Callable[[], list[Step]]
+    after_s: float = 0.0
+
+
+Step = Send | Unplug | Await
 
 
 @dataclass(frozen=True)

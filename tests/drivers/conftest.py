@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import shutil
+import socket
+import subprocess
 import threading
 import time
 import tty
@@ -65,6 +68,80 @@ class Pty:
         self.unplug()
         self.plug()
 
+    @property
+    def node(self) -> str:
+        """The terminal that the link leads to."""
+        return os.ttyname(self._slave)
+
+    @property
+    def port(self) -> str:
+        """What a driver is given to open."""
+        return str(self.path)
+
+
+def need(tool: str) -> str:
+    """Where ``tool`` is; a machine without it leaves the test out, saying how to get it."""
+    found = shutil.which(tool) or shutil.which(tool, path="/usr/sbin:/sbin")
+    if found is None:
+        pytest.skip(f"{tool} is not installed (Debian: apt-get install {tool})")
+    return found
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+def listening(port: int) -> bool:
+    """True if somebody listens on ``port`` of this machine. Asked of the kernel: a server of one client counts
+    connections."""
+    lines = Path("/proc/net/tcp").read_text().splitlines()
+    return any(f":{port:04X}" in line.split()[1] and line.split()[3] == "0A" for line in lines[1:])
+
+
+class Served(Pty):
+    """A device on a terminal, and a device server of another make that puts it on the network: ``socat`` or
+    ``ser2net``, with one client at a time as NPorts have it from the factory."""
+
+    def __init__(self, path: Path, tool: str) -> None:
+        self._tool = tool
+        self._program = need(tool)
+        self.tcp = free_port()
+        self.server: subprocess.Popen[bytes] | None = None
+        super().__init__(path)
+
+    @property
+    def port(self) -> str:
+        return f"socket://127.0.0.1:{self.tcp}"
+
+    def plug(self) -> None:
+        super().plug()
+        if self._tool == "socat":
+            words = [f"TCP-LISTEN:{self.tcp},bind=127.0.0.1,reuseaddr", f"OPEN:{self.node},raw,echo=0"]
+        else:
+            config = self.path.with_suffix(".yaml")
+            config.write_text(
+                f"%YAML 1.1\n---\nconnection: &shoe\n  accepter: tcp,127.0.0.1,{self.tcp}\n"
+                f"  connector: serialdev,{self.node},4800n81,local\n"
+            )
+            words = ["-n", "-u", "-c", str(config)]
+        self.server = subprocess.Popen(
+            [self._program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        wait_until(lambda: listening(self.tcp), f"{self._tool} to listen")
+
+    def unplug(self) -> None:
+        """The device server is switched off, its device with it."""
+        self.stop_server()
+        super().unplug()
+
+    def stop_server(self) -> None:
+        if self.server is not None:
+            self.server.kill()
+            self.server.wait()
+        self.server = None
+
 
 class Inbox:
     """A sink that keeps everything and can be waited on."""
@@ -123,6 +200,25 @@ def pty(tmp_path: Path) -> Iterator[Pty]:
     device = Pty(tmp_path / "by-id-shoe")
     yield device
     device.unplug()
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[[str], Served]]:
+    """Puts a device behind a device server of the named make."""
+    made: list[Served] = []
+
+    def start(tool: str) -> Served:
+        made.append(Served(tmp_path / f"{tool}-{len(made)}", tool))
+        return made[-1]
+
+    yield start
+    for device in made:
+        device.unplug()
+
+
+@pytest.fixture(name="need")
+def _need() -> Callable[[str], str]:
+    return need
 
 
 @pytest.fixture

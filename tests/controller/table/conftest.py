@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from controller import facts as f
+from controller.book.setting import BookSetting
 from controller.commands import Envelope, authorise
 from controller.refusal import Refusal
 from controller.rules.options import GameOptions
@@ -20,7 +21,8 @@ from drivers import events as e
 WHO = {"supervisor": "supervisor", "game_server": "game_server", "dealer": "dealer"}
 SENDER = {
     "open_bets": "game_server", "close_bets": "game_server", "close_decisions": "game_server",
-    "branch_demand": "game_server", "load_shoe": "dealer", "pause": "supervisor",
+    "branch_demand": "game_server", "place_bets": "game_server", "decide": "game_server", "insure": "game_server",
+    "follow": "game_server", "load_shoe": "dealer", "pause": "supervisor",
 }  # fmt: skip
 
 
@@ -28,9 +30,10 @@ class Bench:
     """Drives one table and keeps every record."""
 
     def __init__(self, game: str = "boundless", *, traits: Traits | None = None, **rules: Any) -> None:
-        options = GameOptions(game=game, **{"peek_delay_s": 0.0} | rules)  # type: ignore[arg-type]
+        options = GameOptions(game=game, **{"peek_delay_s": 0.0, "decisions": "platform"} | rules)  # type: ignore[arg-type]
         assert options.problems() == []
-        self.setting = Setting("t-1", options, traits or Traits())
+        book = BookSetting(table="t-1", game=game, wallet="embedded") if options.decisions == "book" else None  # type: ignore[arg-type]
+        self.setting = Setting("t-1", options, traits or Traits(), book)
         self.table = Table(self.setting)
         self.records: list[f.Record] = []
         self.now = 1000

@@ -154,9 +154,7 @@ def test_I9_a_repeated_demand_is_answered_again_and_not_drawn_twice(bench: Any) 
     b.demand("main", 2, True)
     facts = b.demand("main", 2, True)
     assert facts == []
-    refusal = b.refused(
-        "branch_demand", round=b.state.round.id, line="main", prefix_len=2, draw=False, key="main:2"
-    )
+    refusal = b.refused("branch_demand", round=b.state.round.id, line="main", prefix_len=2, draw=False, key="main:2")
     assert refusal.code == "key_reused"
 
 

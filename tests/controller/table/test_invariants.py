@@ -411,7 +411,6 @@ class Rounds(RuleBasedStateMachine):
         split = ("main", 2) in round_.demands and round_.demands["main", 2].split
         assert split or not any(p.startswith("split/") for p in places)
 
-
     def check(self) -> None:
         """All invariants, for walks that hypothesis does not steer."""
         self.the_feed_tells_the_state()

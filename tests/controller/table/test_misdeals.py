@@ -191,9 +191,7 @@ def test_M_26_an_extra_card_may_be_the_ninth_copy(bench: Any) -> None:
 
 
 def frames(b: Any, start: int) -> list[bytes]:
-    return [
-        frame_bytes(r, feed="x", table="t-1", epoch=1, at_ms=0) for r in b.records[start:] if r.seq is not None
-    ]
+    return [frame_bytes(r, feed="x", table="t-1", epoch=1, at_ms=0) for r in b.records[start:] if r.seq is not None]
 
 
 def test_M_26_at_the_hole_card_looks_like_an_unread_card(bench: Any) -> None:

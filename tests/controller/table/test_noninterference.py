@@ -48,9 +48,7 @@ class Wire:
         self.shoe(*(e.CardDrawn(card) for card in text.split()))
 
     def order(self, role: str, name: str, **args: Any) -> None:
-        envelope = Envelope(
-            id=f"test-{self._inputs:06d}", command=name, args=args, seen_seq=self.table.state.seq
-        )
+        envelope = Envelope(id=f"test-{self._inputs:06d}", command=name, args=args, seen_seq=self.table.state.seq)
         outcome = self.put(CommandInput(authorise(envelope, role=role, person="pat"), "20261129"))
         assert outcome.refusal is None, outcome.refusal
 

@@ -15,6 +15,11 @@ ARGS: dict[str, dict[str, Any]] = {
     "since": {"seq": 0},
     "close_decisions": {"round": "r"},
     "branch_demand": {"round": "r", "line": "main", "prefix_len": 2, "draw": False, "key": "k"},
+    "place_bets": {"round": "r", "bets": []},
+    "decide": {"round": "r", "decisions": []},
+    "insure": {"round": "r", "players": []},
+    "follow": {"round": "r", "answers": []},
+    "settlement": {"round": "r"},
     "pause": {"reason": "x"},
     "resume": {"reason": "x"},
     "resolve": {"incident": 1, "resolution": "resume", "reason": "x"},
@@ -25,7 +30,8 @@ ARGS: dict[str, dict[str, Any]] = {
 ALLOWED = {
     "observer": {"snapshot", "since", "status"},
     "game_server": {
-        "snapshot", "since", "status", "open_bets", "close_bets", "close_decisions", "branch_demand",
+        "snapshot", "since", "status", "open_bets", "close_bets", "close_decisions", "branch_demand", "place_bets",
+        "decide", "insure", "follow", "settlement",
     },
     "dealer": {"snapshot", "since", "status", "load_shoe", "pause"},
     "supervisor": {

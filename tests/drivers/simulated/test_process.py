@@ -157,7 +157,7 @@ def test_wrong_commands_are_answered_and_change_nothing(start: Start) -> None:
         ("load many", "'many' is not a whole number"),
         ("send", "write it as: send HEX"),
         ("send xyz", "not hex"),
-        ("fault nothing", "choose one of corrupt"),
+        ("fault nothing", "choose one of babble, corrupt"),
         ("fault", "give a fault"),
         ("auto perhaps", "write it as: auto on|off"),
         ("push_back", "draw first"),

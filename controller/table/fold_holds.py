@@ -1,0 +1,129 @@
+"""How facts of supervision change the table: holds, incidents, rescans, voids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from controller import facts as f
+from controller.rules.round import Round
+from controller.table.incidents import Incident
+from controller.table.state import Hold, Pending, Rescan, Sealed, TableState
+
+
+def unqueue(state: TableState, card: str, position: str | None) -> Pending:
+    """Take the waiting card that got this place: a kept one may have to wait longer than those behind it."""
+    at = next(
+        (
+            i
+            for i, p in enumerate(state.pending)
+            if p.origin != "kept" and p.card == card and (None in (position, p.position) or p.position == position)
+        ),
+        0,
+    )
+    taken = state.pending[at]
+    state.pending = (*state.pending[:at], *state.pending[at + 1 :])
+    return taken
+
+
+def _paused(state: TableState, fact: f.Paused, now: int) -> None:  # noqa: ARG001
+    state.holds[fact.hold] = Hold(fact.hold, fact.reason, fact.by)
+
+
+def _resumed(state: TableState, fact: f.Resumed, now: int) -> None:  # noqa: ARG001
+    state.holds.pop(fact.hold, None)
+    if state.rescan is not None and state.rescan.hold == fact.hold:
+        state.rescan = None
+
+
+def _rescan_started(state: TableState, fact: f.RescanStarted, now: int) -> None:  # noqa: ARG001
+    for found in (p for p in state.pending if p.origin == "found"):  # an earlier rescan was broken off
+        assert state.shoe is not None
+        state.shoe.uncount(found.card)
+    state.pending = tuple(p for p in state.pending if p.origin != "found")
+    state.rescan = Rescan(fact.hold, state.on_felt, fact.cards)
+
+
+def _card_rescanned(state: TableState, fact: f.CardRescanned, now: int) -> None:  # noqa: ARG001
+    assert state.rescan is not None
+    state.rescan = replace(state.rescan, done=state.rescan.done + 1)
+    if fact.extra:
+        state.pending = (*state.pending, Pending(fact.card, "found"))
+        if state.shoe is not None:
+            state.shoe.count(fact.card)
+
+
+def _incident_raised(state: TableState, fact: f.IncidentRaised, now: int) -> None:  # noqa: ARG001
+    if fact.ledger == "waiting":
+        unqueue(state, fact.cards[0], fact.position)
+    elif fact.ledger == "new" and state.shoe is not None:
+        for card in fact.cards:
+            state.shoe.count(card)
+    state.incident_count = fact.incident
+    state.incidents[fact.incident] = Incident(
+        fact.incident, fact.code, fact.cause, fact.cards, fact.position, fact.resolutions
+    )
+    state.holds[f"incident:{fact.incident}"] = Hold("incident", f"{fact.code} {fact.title}", "policy:procedure")
+    state.rescan = None
+
+
+def _incident_resolved(state: TableState, fact: f.IncidentResolved, now: int) -> None:  # noqa: ARG001
+    incident = state.incidents.pop(fact.incident)
+    state.holds.pop(f"incident:{fact.incident}", None)
+    if fact.resolution == "use_as_next" and incident.cards:
+        state.pending = (*state.pending, *(Pending(card, "kept") for card in incident.cards))
+    if fact.resolution == "rescan" and incident.unread:
+        state.reread = True
+        for card in incident.cards:
+            assert state.shoe is not None
+            state.shoe.uncount(card)
+    if incident.cause == "M-24":
+        state.standby = True
+    if state.rescan is not None and state.rescan.hold == f"incident:{fact.incident}":
+        state.rescan = None
+
+
+def _round_voided(state: TableState, fact: f.RoundVoided, now: int) -> None:  # noqa: ARG001
+    _voided(state, shoe=fact.shoe)
+    if state.betting is not None:
+        state.betting.void()
+
+
+def _shoe_voided(state: TableState, fact: f.ShoeVoided, now: int) -> None:  # noqa: ARG001
+    _voided(state, shoe=True)
+
+
+def _voided(state: TableState, *, shoe: bool) -> None:
+    for number in list(state.incidents):
+        del state.incidents[number]
+        state.holds.pop(f"incident:{number}", None)
+    state.holds.pop("restart", None)
+    state.rescan = None
+    state.reread = False
+    state.pending = state.deferred = ()
+    state.standby = True
+    if state.shoe is not None:
+        state.shoe.void = state.shoe.void or shoe
+        if state.round is not None:
+            state.shoe.sealed += [s for s in _unrevealed(state.round) if s not in state.shoe.sealed]
+
+
+def _unrevealed(round_: Round) -> list[Sealed]:
+    return [
+        Sealed(round_.id, c.position, c.card, c.key or "", c.commitment)
+        for c in round_.cards
+        if not c.public and c.commitment
+    ]
+
+
+HOLDS: dict[type[f.Fact], Callable[[TableState, Any, int], None]] = {
+    f.Paused: _paused,
+    f.Resumed: _resumed,
+    f.RescanStarted: _rescan_started,
+    f.CardRescanned: _card_rescanned,
+    f.IncidentRaised: _incident_raised,
+    f.IncidentResolved: _incident_resolved,
+    f.RoundVoided: _round_voided,
+    f.ShoeVoided: _shoe_voided,
+}

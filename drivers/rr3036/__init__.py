@@ -1,0 +1,1 @@
+"""RR3036 and related readers of ISO 15693 tags (hardware page 2.2)."""
