@@ -116,7 +116,7 @@ class BoundlessBook(HandBook):
         ``cards``: the faces of every line."""
         if "bust_bonus" in self.sums:
             return True
-        return any(self._undetermined(line, cards[line]) for line in self.lines if line in cards)
+        return any(self._undetermined(line, cards[line]) for line in self.lines)
 
     def _payer(self, cards: dict[str, tuple[str, ...]]) -> Payer:
         return BoundlessPayer(cards, self.lines, self.sums, self.insured)

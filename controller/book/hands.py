@@ -325,11 +325,8 @@ class HandBook(Book):
 
     def _undetermined(self, key: str, cards: Sequence[str]) -> bool:
         """A hand on this line neither bust, nor surrendered, nor a natural (BJS-62)."""
-        line = self.lines.get(key)
-        if line is None:
-            return False
         split = any(key in pair for pair in self._pairs())
-        for length, _, surrendered, _ in line.groups():
+        for length, _, surrendered, _ in self.lines[key].groups():
             hand = cards[:length]
             if not surrendered and blackjack_score(hand).total <= BLACKJACK and (split or not is_blackjack(hand)):
                 return True

@@ -61,7 +61,7 @@ def test_other_scenes_play_on(
     scene = Scene(game=game, protocol=protocol, seed="5", speed=0.0, rounds=25, shoe_args=words)
     studio = Studio(folder, scene)
     with studio, studio.client() as client:
-        summary = Play(studio).watch(client, lambda frame, state: None)
+        summary = Play(studio).watch(client, lambda *_: None)
     check_journal(studio, summary)
     assert good(summary), summary
     assert summary["rounds"] == 25

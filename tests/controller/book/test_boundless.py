@@ -155,6 +155,7 @@ def test_side_bets_without_main_bet(felt: type[Any]) -> None:
     table.open()
     checked = table.bet(*[BetRequest("A", bet, 10) for bet in ("pairs", "bust_bonus", "lucky_trio", "poker_trio")])
     assert len(checked.rows) == 4
+    assert table.book.seated == 0
     settlement = table.play(iter(["7S", "7H", "7D", "9C", "TH"]))
     assert {b.bet: (b.result, b.odds, b.returned) for b in table.book.paid("A").bets} == {
         "pairs": ("mixed", 5, 60),

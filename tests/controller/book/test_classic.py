@@ -125,6 +125,11 @@ def test_behind_a_double_after_split(felt: type[Any], people: type[Any]) -> None
     assert codes(table) == ["not_behind"]
     assert hands(table, "B")[1][1] == 100
     assert hands(table, "C") == [(0, 20, "win", 40)]
+    table.open()
+    table.bet(seat("A", 100), behind("B", 50))
+    choices = {(FIRST, 2): ["split", "double"], (SECOND, 2): ["double"]}
+    table.play(iter(["8S", "6H", "8D", "TC", "3S", "TH", "2D", "7C", "9S"]), seated(people, choices, answers))
+    assert [hand[1] for hand in hands(table, "B")] == [100, 100]
 
 
 def test_behind_a_blackjack_and_a_surrender(felt: type[Any], people: type[Any]) -> None:

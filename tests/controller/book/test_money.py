@@ -169,6 +169,7 @@ def test_slices(felt: type[Any], people: type[Any]) -> None:
     assert table.book.audit().unpaid == 400
     table.do(lambda book: book.apply_posted(book.due(1)))
     assert [row.player for row in table.book.due(9)] == ["B"]
+    assert table.book.unposted == 1
     table.do(lambda book: book.apply_posted(book.due(9)))
     assert (table.book.due(9), table.book.unposted, table.book.phase) == ([], 0, "idle")
 

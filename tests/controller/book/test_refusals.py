@@ -92,8 +92,9 @@ def test_no_more_bets(table: Any) -> None:
     assert caught.value.code == "betting_closed"
 
 
-@pytest.mark.parametrize("method", ["check_bets", "check_balances", "check_decisions"])
+@pytest.mark.parametrize("method", ["check_bets", "check_balances", "check_decisions", "check_insurance"])
 def test_a_batch_too_large(table: Any, method: str) -> None:
+    table.book.insurance_open = True
     with pytest.raises(BookRefusal) as caught:
         getattr(table.book, method)([None] * (BATCH_MAX + 1))
     assert caught.value.code == "batch_too_large"
@@ -160,11 +161,16 @@ def test_insurance(table: Any) -> None:
     again = table.book.check_insurance([InsuranceRequest("A")])
     assert [r.code for r in again.refused] == ["already_insured"]
     assert table.balance("A") == 1000 - 10 - 5
+    table.do(lambda book: book.close_insurance())
+    with pytest.raises(BookRefusal):
+        table.book.check_insurance([InsuranceRequest("A")])
 
 
 def test_following(felt: type[Any]) -> None:
     """BJ7-07: bettors behind decide nothing; they follow in their window only, once."""
     table = felt("classic")
+    with pytest.raises(BookRefusal):
+        table.book.check_follows([FollowRequest("B", "seat/1/hand/0")] * (BATCH_MAX + 1))
     table.fund(A=100, B=100, C=100)
     table.open()
     table.bet(BetRequest("A", "main", 10, 1), BetRequest("B", "main", 10, 1, True), BetRequest("C", "main", 10, 2))

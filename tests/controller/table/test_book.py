@@ -139,7 +139,7 @@ def test_a_restart_keeps_every_bet_and_decision(bench: Any, cards: int) -> None:
     b = seated(bench)
     bets(b, {"player": "p1", "bet": "main", "stake": 100}, {"player": "p2", "bet": "main", "stake": 20})
     b.ok("close_bets")
-    b.cards(" ".join("5C 6H 4S TD".split()[:cards]))
+    b.cards(" ".join(["5C", "6H", "4S", "TD"][:cards]))
     if cards == 5:
         choose(b, "main", 2, p1="double", p2="stand")
         b.cards("8H")

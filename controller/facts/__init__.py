@@ -1,0 +1,160 @@
+"""Facts: what is accepted as having happened. The journal is their list, the table state their fold.
+
+A fact class states which of its fields may leave the process: ``PUBLIC`` facts go to the feed, less the fields
+named in ``SECRET``. A hidden card is stored in a secret field; its public field shows ``**``.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from controller.facts.base import (
+    Fact,
+    Json,
+)
+from controller.facts.devices import (
+    DeviceLost,
+    DeviceReported,
+    DeviceRestored,
+    ReadOutOfGame,
+    ReadRepeated,
+    TableStarted,
+)
+from controller.facts.money import (
+    BalancesSet,
+    BetsAccepted,
+    BetsSettled,
+    DecisionsTaken,
+    FollowClosed,
+    FollowOpened,
+    FollowsTaken,
+    InsuranceTaken,
+    RefundsPosted,
+    SettlementPosted,
+)
+from controller.facts.round import (
+    BettingClosed,
+    BettingOpened,
+    CardDealt,
+    CardHeld,
+    CardRevealed,
+    DealerPeeked,
+    DecisionClosed,
+    DecisionOpened,
+    HandSplit,
+    InsuranceClosed,
+    InsuranceOffered,
+    RoundResult,
+    StepOpened,
+)
+from controller.facts.shoe import (
+    BurnIndicatorDrawn,
+    CardBurned,
+    CutCardDrawn,
+    ShiftEnded,
+    ShiftStarted,
+    ShoeChangeStarted,
+    ShoeEnded,
+    ShoeLoaded,
+)
+from controller.facts.supervision import (
+    CardRescanned,
+    IncidentRaised,
+    IncidentResolved,
+    Paused,
+    RescanStarted,
+    Resumed,
+    RoundVoided,
+    ShoeVoided,
+    TableReopened,
+)
+
+__all__ = [
+    "AnyFact",
+    "BalancesSet",
+    "BetsAccepted",
+    "BetsSettled",
+    "BettingClosed",
+    "BettingOpened",
+    "BurnIndicatorDrawn",
+    "CardBurned",
+    "CardDealt",
+    "CardHeld",
+    "CardRescanned",
+    "CardRevealed",
+    "CutCardDrawn",
+    "DealerPeeked",
+    "DecisionClosed",
+    "DecisionOpened",
+    "DecisionsTaken",
+    "DeviceLost",
+    "DeviceReported",
+    "DeviceRestored",
+    "Fact",
+    "FollowClosed",
+    "FollowOpened",
+    "FollowsTaken",
+    "HandSplit",
+    "IncidentRaised",
+    "IncidentResolved",
+    "InsuranceClosed",
+    "InsuranceOffered",
+    "InsuranceTaken",
+    "Json",
+    "Paused",
+    "ReadOutOfGame",
+    "ReadRepeated",
+    "Record",
+    "RefundsPosted",
+    "RescanStarted",
+    "Resumed",
+    "RoundResult",
+    "RoundVoided",
+    "SettlementPosted",
+    "ShiftEnded",
+    "ShiftStarted",
+    "ShoeChangeStarted",
+    "ShoeEnded",
+    "ShoeLoaded",
+    "ShoeVoided",
+    "StepOpened",
+    "TableReopened",
+    "TableStarted",
+    "decode_fact",
+    "encode_fact",
+]
+
+AnyFact = (
+    TableStarted | DeviceReported | ReadRepeated | ReadOutOfGame | DeviceLost | DeviceRestored | ShiftStarted
+    | ShiftEnded | ShoeChangeStarted | ShoeLoaded | BurnIndicatorDrawn | CardBurned | CutCardDrawn | ShoeEnded
+    | BettingOpened | BettingClosed | BetsAccepted | BalancesSet | InsuranceTaken | DecisionsTaken
+    | FollowOpened | FollowsTaken | FollowClosed | BetsSettled | SettlementPosted | RefundsPosted | StepOpened
+    | CardDealt | CardRevealed | CardHeld | InsuranceOffered | InsuranceClosed | DealerPeeked | DecisionOpened
+    | DecisionClosed | HandSplit | RoundResult | Paused | Resumed | RescanStarted | CardRescanned
+    | IncidentRaised | IncidentResolved | RoundVoided | ShoeVoided | TableReopened
+)  # fmt: skip
+
+_decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(AnyFact)
+_encoder = msgspec.json.Encoder()
+
+
+class Record(msgspec.Struct, frozen=True):
+    """A fact with its place in the table's history: the context its frame carries."""
+
+    fact: Fact
+    n: int
+    seq: int | None
+    shoe: str | None
+    round: str | None
+    round_in_shoe: int | None
+    version: int
+
+
+def encode_fact(fact: Fact) -> bytes:
+    """The fact as the journal stores it, secrets included."""
+    return _encoder.encode(fact)
+
+
+def decode_fact(body: bytes) -> Fact:
+    """The inverse of ``encode_fact``. Raises ``msgspec.DecodeError`` for anything else."""
+    return _decoder.decode(body)

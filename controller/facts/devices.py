@@ -1,0 +1,55 @@
+"""Facts about the process and its devices."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from controller.facts.base import Fact, Json
+
+
+class TableStarted(Fact, frozen=True, kw_only=True, tag="table_started"):
+    """The service started: the epoch grows by one, every device is unheard of until it reports."""
+
+    PUBLIC = False
+    epoch: int
+    program: str
+    config_digest: str
+    config: str
+
+
+class DeviceReported(Fact, frozen=True, kw_only=True, tag="device_reported"):
+    """A shoe event that moves no card, kept for the record."""
+
+    PUBLIC = False
+    device: str
+    event: Json
+    #: ``defer``: it came during a hold and waits; ``act``: it takes effect; else it is only kept for the record.
+    use: Literal["record", "defer", "act"] = "record"
+
+
+class ReadRepeated(Fact, frozen=True, kw_only=True, tag="read_repeated"):
+    """The shoe reported a card again that is already accounted for; nothing was dealt."""
+
+    PUBLIC = False
+    card: str
+    position: str | None = None
+
+
+class ReadOutOfGame(Fact, frozen=True, kw_only=True, tag="read_out_of_game"):
+    """A card was read while no shoe is in play, the table is voided (M-33) or a device babbles; nothing was dealt."""
+
+    PUBLIC = False
+    card: str
+
+
+class DeviceLost(Fact, frozen=True, kw_only=True, tag="device_lost"):
+    """A device, or the game server, is not heard; the table holds."""
+
+    device: str
+    reason: str
+
+
+class DeviceRestored(Fact, frozen=True, kw_only=True, tag="device_restored"):
+    """The device is heard again."""
+
+    device: str
