@@ -24,6 +24,12 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser("demo", help="a whole simulated studio table", description=_DESCRIPTION)
     parser.add_argument("--game", choices=("boundless", "classic", "baccarat"), default="boundless")
     parser.add_argument("--seed", default="1", help="same seed, same cards and decisions (default 1)")
+    parser.add_argument(
+        "--decisions",
+        choices=("book", "platform"),
+        default="book",
+        help="who keeps the bets and derives the draws (default: the table's book)",
+    )
     parser.add_argument("--rounds", type=int, metavar="N", help="end after N results")
     parser.add_argument(
         "--speed", type=float, default=1.0, metavar="X", help="X times human pace; 0: as fast as it goes"
@@ -46,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--json needs --rounds N: without a view only a demo that ends is of use")
     protocol = {"baccarat": "angel"}.get(args.game, "line")
     scene = Scene(game=args.game, protocol=protocol, seed=args.seed, speed=args.speed, rounds=args.rounds)
+    scene.decisions = args.decisions
     if protocol == "angel":
         scene.shoe_args = ("--mode", "open")
     with tempfile.TemporaryDirectory(prefix="dealerd-demo-") as scratch:

@@ -22,7 +22,7 @@ class Play:
 
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
-        self.rounds = self.voided = self.shoes = self.incidents = self.cards = 0
+        self.rounds = self.voided = self.shoes = self.incidents = self.cards = self.staked = self.returned = 0
         self._sequence = hashlib.sha256()
 
     def watch(self, client: TableClient, show: Callable[[Frame, Any], None]) -> dict[str, Any]:
@@ -74,6 +74,9 @@ class Play:
         kind, data = frame["type"], frame["data"]
         self.rounds += kind == "round_result"
         self.voided += kind == "round_voided"
+        if kind == "bets_settled":
+            self.staked += data["stake"]
+            self.returned += data["returned"]
         self.shoes += kind == "shoe_loaded"
         self.incidents += kind == "incident_raised"
         self.cards += kind in ("card_dealt", "card_burned", "burn_indicator_drawn")
@@ -96,6 +99,8 @@ class Play:
             "shoes": self.shoes,
             "cards": self.cards,
             "incidents": self.incidents,
+            "staked": self.staked,
+            "returned": self.returned,
             "frames": snapshot.seq,
             "seconds": round(seconds, 2),
             "sequence": self._sequence.hexdigest(),

@@ -54,15 +54,20 @@ class Peer:
 
     def order(self, name: str, args: dict[str, Any], seen_seq: int | None) -> bool:
         """``command`` with its arguments as a mapping."""
+        return self.ask(name, args, seen_seq) is not None
+
+    def ask(self, name: str, args: dict[str, Any], seen_seq: int | None = None) -> dict[str, Any] | None:
+        """Send a command and return the answer's data; None if it was refused or not answered."""
         try:
-            self.client.command(name, args, seen_seq=seen_seq)
-        except CommandRefused as refusal:
-            print(f"{name} refused: {refusal}", file=sys.stderr, flush=True)
-            return False
-        except CommandTimeout as error:
-            print(error, file=sys.stderr, flush=True)
-            return False
-        return True
+            data = self.client.command(name, args, seen_seq=seen_seq).data
+        except (CommandRefused, CommandTimeout) as error:
+            print(f"{name}: {error}", file=sys.stderr, flush=True)
+            return None
+        if not isinstance(data, dict):
+            return {}
+        for row in data.get("refused", ()):
+            print(f"{name}: {row['player']}: {row['code']}: {row['message']}", file=sys.stderr, flush=True)
+        return data
 
     def run(self) -> int:
         """Follow and act until SIGTERM."""

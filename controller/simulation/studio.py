@@ -37,6 +37,7 @@ class Scene:
     protocol: str = "line"
     seed: str = "1"
     speed: float = 1.0
+    decisions: str = "book"
     rounds: int | None = None
     rules: dict[str, Any] = field(default_factory=dict)
     shoe_args: tuple[str, ...] = ()
@@ -68,7 +69,7 @@ class Studio:
         scene = self.scene
         speed = scene.speed
         # Without human pace the pauses that people wait for are left out; time limits stay, nobody reaches them.
-        rules: dict[str, Any] = {"game": scene.game, "decisions": "platform"}
+        rules: dict[str, Any] = {"game": scene.game, "decisions": scene.decisions}
         if scene.game == "boundless":
             rules["peek_delay_s"] = 1.5 / speed if speed > 0 else 0.0
         rules |= scene.rules

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from controller import commands as c
 from controller import facts as f
 from controller.book.base import Book
@@ -61,6 +63,13 @@ def _checked(draft: Draft, check: Callable[[], Checked[Any]]) -> list[Any]:
     return checked.rows
 
 
+def _instruct(draft: Draft, rows: list[Any]) -> None:
+    """What a platform's wallet must take because of ``rows`` just accepted."""
+    book = draft.state.betting
+    if book is not None and not book.money.embedded:
+        draft.reply["instructions"] = [msgspec.to_builtins(one) for one in book.instructions(rows)]
+
+
 def place_bets(draft: Draft, args: c.PlaceBets) -> None:
     """Take a batch of bets; a batch is one fact."""
     book = book_of(draft)
@@ -75,6 +84,7 @@ def insure(draft: Draft, args: c.Insure) -> None:
     rows = _checked(draft, lambda: book.check_insurance(args.players))
     if rows:
         draft.emit(f.InsuranceTaken(rows=tuple(rows)))
+        _instruct(draft, rows)
 
 
 def decide(draft: Draft, args: c.Decide) -> None:
@@ -83,7 +93,9 @@ def decide(draft: Draft, args: c.Decide) -> None:
     rows = _checked(draft, lambda: book.check_decisions(args.decisions))
     if rows:
         draft.emit(f.DecisionsTaken(rows=tuple(rows)))
+        _instruct(draft, rows)
     book = hand_book(draft)
+    draft.reply["undecided"] = book.undecided()
     if book.window is not None and book.undecided() == 0:
         close_window(draft)
 
@@ -97,9 +109,12 @@ def follow(draft: Draft, args: c.FollowBets) -> None:
     rows = _checked(draft, lambda: book.check_follows(args.answers))
     if rows:
         draft.emit(f.FollowsTaken(rows=tuple(rows)))
+        _instruct(draft, rows)
     answered = draft.state.betting
-    if isinstance(answered, ClassicBook) and answered.follow is not None and answered.unanswered() == 0:
-        draft.emit(f.FollowClosed(line=answered.follow.line))
+    if isinstance(answered, ClassicBook) and answered.follow is not None:
+        draft.reply["undecided"] = answered.unanswered()
+        if answered.unanswered() == 0:
+            draft.emit(f.FollowClosed(line=answered.follow.line))
 
 
 def set_balances(draft: Draft, requests: Sequence[Any]) -> None:

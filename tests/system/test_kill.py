@@ -12,9 +12,13 @@ from typing import Any
 import pytest
 
 from controller import facts as f
+from controller.config import load
 from controller.journal.reader import open_read_only
 from controller.journal.verify import verify
 from controller.simulation.studio import Scene, Studio
+from controller.table.draft import Setting
+from controller.table.state import Traits
+from controller.table.table import Table
 
 KILLS = 20
 SEED = 20261129
@@ -51,6 +55,7 @@ def test_twenty_kills_lose_no_card_and_publish_no_seq_twice(tmp_path_factory: py
     report = verify(journal)
     assert report.ok, report.fault
     _seen_is_what_was_journaled(journal, seen)
+    _money_adds_up(studio)
     accounted = _accounted(journal)
     for shoe, cards in _left_the_shoe(folder / "shoe.jsonl").items():
         _explains(accounted[shoe], cards, shoe)
@@ -69,6 +74,17 @@ def _seen_is_what_was_journaled(journal: Path, seen: dict[int, dict[str, Any]]) 
     assert seen
     for seq, frame in seen.items():
         assert kept[seq] == frame
+
+
+def _money_adds_up(studio: Studio) -> None:
+    """The journal folds to a book in which every stake is settled, refunded or still at risk (design page 9.3)."""
+    config = load(studio.table_file).config
+    table = Table(Setting(config.table.id, config.game, Traits(), config.book()))
+    with open_read_only(studio.folder / "table.journal") as reader:
+        table.replay(f.decode_fact(row.body) for row in reader.facts())
+    assert table.state.book is not None
+    audit = table.state.book.check()
+    assert audit.unpaid == 0
 
 
 def _left_the_shoe(log: Path) -> dict[int, list[str]]:
