@@ -27,6 +27,7 @@ def test_two_hundred_boundless_rounds_twice_are_the_same_evening() -> None:
     for summary in (first, second):
         assert summary["rounds"] == 200
         assert summary["incidents"] == summary["voided"] == 0
+        assert summary["staked"] > summary["returned"] > 0
         assert summary["snapshot_equal"]
         assert summary["late_joiner_equal"]
         assert summary["journal_ok"]
@@ -35,9 +36,12 @@ def test_two_hundred_boundless_rounds_twice_are_the_same_evening() -> None:
 
 
 @pytest.mark.timeout(120)
-def test_baccarat_on_the_simulated_angel_eye() -> None:
-    summary = demo("--game", "baccarat", "--seed", "3", "--rounds", "40")
-    assert (summary["rounds"], summary["incidents"]) == (40, 0)
+@pytest.mark.parametrize("decisions", ["book", "platform"])
+@pytest.mark.parametrize("game", ["classic", "baccarat"])
+def test_the_other_games_both_ways_of_deciding(game: str, decisions: str) -> None:
+    summary = demo("--game", game, "--seed", "3", "--rounds", "30", "--decisions", decisions)
+    assert (summary["rounds"], summary["incidents"]) == (30, 0)
+    assert (summary["staked"] > 0) == (decisions == "book")
 
 
 @pytest.mark.timeout(120)
