@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from controller.cli.errors import UsageError
 
-NAMES: Final = ("latency", "codecs")
+NAMES: Final = ("latency", "codecs", "settlement")
 
 _DESCRIPTION: Final = """\
 Measure this program beside bare baselines in the same run and print ratios, which mean something also on a busy
@@ -21,6 +21,7 @@ _EPILOG: Final = """\
 latency   from the write of a card to its frame at a subscriber: a bare serial-to-ZeroMQ pipe, the same with one
           durable commit, and the real table service
 codecs    bytes a second that each shoe protocol's decoder takes
+settlement  a round with 1,000, 10,000 and 100,000 players: bets, decisions, outcome, durable settlement, memory
 
 Journals are written to the folder for temporary files; where that is a tmpfs, commits cost nothing and the figures
 of latency say little: set TMPDIR to a folder on the disk that will hold the table's journal.
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.samples is not None and args.samples < 1:
         raise UsageError(f"--samples {args.samples}: at least 1")
-    if args.samples is not None and args.name == "codecs":
+    if args.samples is not None and args.name in ("codecs", "settlement"):
         raise UsageError("--samples concerns latency only")
     reports = {}
     for name in NAMES if args.name is None else (args.name,):
@@ -90,6 +91,10 @@ def _benchmark(
         from controller.bench import codecs
 
         return codecs.measure, codecs.text
+    if name == "settlement":
+        from controller.bench import settlement
+
+        return settlement.measure, settlement.text
     from controller.bench import latency
 
     count = latency.DEFAULT_SAMPLES if samples is None else samples

@@ -64,3 +64,9 @@ def test_wrong_input_is_refused(words: tuple[str, ...]) -> None:
     assert done.returncode == 2
     assert done.stderr
     assert not done.stdout
+
+
+def test_settlement_of_three_sizes() -> None:
+    sizes = _bench("settlement")["settlement"]["sizes"]
+    assert [row["players"] for row in sizes.values()] == [1_000, 10_000, 100_000]
+    assert all(value > 0 for row in sizes.values() for value in row.values())
