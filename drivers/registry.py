@@ -32,4 +32,8 @@ def shoe_class(protocol: str) -> type[ShoeDriver]:
 
 def open_shoe(settings: ShoeSettings) -> ShoeDriver:
     """A stopped driver for ``settings``; ``start`` opens its port. Raises ``SettingsError``."""
+    if settings.protocol == "angel" and settings.as_reader:
+        from drivers.angel.reader import AngelReader  # as lazily as the others
+
+        return AngelReader(settings)
     return shoe_class(settings.protocol)(settings)

@@ -35,6 +35,7 @@ _ONLY_FOR: Final[Mapping[str, tuple[object, tuple[str, ...]]]] = {
     "acknowledge": (False, ("line",)),
     "lock": ("off", ("angel",)),
     "bcc": ("with_stx", ("angel",)),
+    "as_reader": (False, ("angel",)),
 }
 
 
@@ -60,6 +61,7 @@ class ShoeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ``record`` names a file that every byte read is appended to, with its time, hidden cards included (mode 0600).
     ``lock`` and ``bcc`` concern the Angel Eye: whether its exit is locked while no card may leave, and how its check
     of commands is read; leave the lock off until the shoe self-test has proven both on that very device.
+    ``as_reader`` lets the Angel Eye, which deals baccarat, name cards for another game.
     """
 
     protocol: str
@@ -80,6 +82,7 @@ class ShoeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     record: str | None = None
     lock: LockSetting = "off"
     bcc: BccReading = "with_stx"
+    as_reader: bool = False
 
     def __post_init__(self) -> None:
         """Raises ``SettingsError`` for numbers that make no sense, whatever the protocol."""

@@ -117,18 +117,19 @@ class Hands:
         return steps[-1].options
 
     def split(self, card: str) -> list[Step]:
-        """The steps of a round in which two cards like ``card`` are split; where the hand is shared, somebody hits it,
-        too. Every other decision is to stand."""
+        """The steps of a round in which two cards like ``card`` are split, and each gets a third one like it. Where
+        the hand is shared somebody hits it, too; every other decision is to stand."""
         shared = self._options.game == "boundless"
         begun = False
 
-        def demand(step: Step) -> tuple[bool, bool]:
+        def demand(_: Step) -> tuple[bool, bool]:
             nonlocal begun
             first, begun = not begun, True
             return (first and shared, first)
 
         rank = card[0]
         cards = self._cards(rank + "S", rank + "H", "6S")
+        cards |= {f"{line}/1": rank + "D" for line in ("split/0", "split/1", line_name(1, 1))}
         return play(self._options, cards, seats=self._seats, demand=demand)
 
 
@@ -140,8 +141,8 @@ def natural_ends(options: GameOptions) -> bool:
 
 
 def dealing_order(options: GameOptions) -> list[Step]:
-    """The cards of every round, in order: three seats at a seated table."""
-    seats = (1, 2, 3) if options.game == "classic" else ()
+    """The cards of every round, in order: up to three seats at a seated table."""
+    seats = tuple(range(1, min(3, options.seats) + 1)) if options.game == "classic" else ()
     steps = play(options, {UP: "6S", "player/1": "7H"}, seats=seats, until=lambda step: step.kind != "draw")
     return steps[:4] if options.game == "baccarat" else steps[:-1]
 
@@ -214,10 +215,10 @@ def ranks_in_words(ranks: Iterable[str]) -> str:
 
 
 def numbers_in_words(numbers: Sequence[int]) -> str:
-    """``[0, 1, 2, 3]`` as "0 to 3", ``[8, 9]`` as "8, 9"."""
+    """``[0, 1, 2, 3]`` as "0 to 3", ``[8, 9]`` as "8 or 9"."""
     if len(numbers) > 2 and list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
         return f"{numbers[0]} to {numbers[-1]}"
-    return ", ".join(map(str, numbers))
+    return " or ".join(map(str, numbers))
 
 
 def place_in_words(position: str) -> str:

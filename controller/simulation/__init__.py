@@ -1,5 +1,6 @@
-"""The people and machines around a simulated table: game server, dealer, supervisor, each a process of its own.
+"""The people and machines around a simulated table: game server with its players, dealer, supervisor, each a process
+of its own, and the drivers of rule vectors.
 
-They speak to the table as real ones would, over its sockets. Imported by demo, soak and tests only. Not simulated
-here: players, money, the time people need to notice something.
+They speak to the table as real ones would, over its sockets; vectors drive the table itself in virtual time. Imported
+by demo, vectors, soak and tests only. Not simulated here: the time people need to notice something.
 """

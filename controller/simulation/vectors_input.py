@@ -200,7 +200,7 @@ def _object(number: int, text: str) -> Json:
 def _header(number: int, raw: Json) -> Header:
     if raw.get("type") != "header":
         raise VectorError(f'line {number}: the first line must be the header, {{"type":"header","game":…}}')
-    header = _convert(number, "header", raw, Header)
+    header: Header = _convert(number, "header", raw, Header)
     if header.version != VERSION:
         raise VectorError(f"line {number}: version {header.version} of the form is not known; known is {VERSION}")
     return msgspec.structs.replace(header, whole=raw)
@@ -241,8 +241,10 @@ def _check_cards(number: int, row: Shoe | Coup) -> None:
 
 
 def _check_people(number: int, row: BoundlessRound | ClassicRound) -> None:
-    people = row.players if isinstance(row, BoundlessRound) else [*row.seats, *row.behind]
-    names = [person.id for person in people]
+    if isinstance(row, BoundlessRound):
+        names = [player.id for player in row.players]
+    else:
+        names = [seat.id for seat in row.seats] + [bettor.id for bettor in row.behind]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise VectorError(f"line {number}: round {row.round}: {', '.join(twice)} is there more than once")

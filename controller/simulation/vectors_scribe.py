@@ -83,7 +83,7 @@ class Scribe:
             case f.DecisionOpened() if fact.line != "dealer":
                 self._opened((fact.line, fact.prefix_len), fact.options)
             case f.DecisionClosed() if fact.line != "dealer":
-                self._closed(fact)
+                self._closed()
             case f.CardDealt() | f.CutCardDrawn() | f.HandSplit() | f.CardRevealed() | f.DealerPeeked():
                 self._card(fact, pos)
             case f.BurnIndicatorDrawn() | f.CardBurned() | f.ShoeLoaded() | f.ShoeChangeStarted():
@@ -171,7 +171,7 @@ class Scribe:
         score = blackjack_score(line_cards(round_, line)).total
         rows = {
             player: {"n": n, "score": score, "legal": list(legal), "offered": list(book.offered(player, legal))}
-            for player in book.entries.keys()
+            for player, _ in book.entries.items()
             if any(hand.line == line and not hand.played for hand in book.story(player).hands)
         }
         self._open = (window, rows)
@@ -188,19 +188,18 @@ class Scribe:
         if fact.split:
             self._splits = self._book.demand(fact.line, line_cards(round_, fact.line)).splits
 
-    def _closed(self, fact: f.DecisionClosed) -> None:
+    def _closed(self) -> None:
         """The window is locked: what became of every hand in it."""
         assert self._open is not None
         (line, n), rows = self._open
         self._open = None
         for player, row in rows.items():
             play = next(p for p in reversed(self._book.plays(player)) if (p.line, p.n) == (line, n))
-            hand: str | int = line
             if self._game == "classic":
                 seat, hand = seat_of(line)
                 self.round.events.append({"e": "decision", "seat": seat, "hand": hand, "effect": play.effect})
             asked = {"request": play.request, "auto": play.auto, "effect": play.effect}
-            self.round.decisions.setdefault(player, []).append({"hand": hand, **row, **asked})
+            self.round.decisions.setdefault(player, []).append({"line": line, **row, **asked})
 
 
 def seat_of(line: str) -> tuple[int, int]:

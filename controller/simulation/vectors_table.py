@@ -55,6 +55,10 @@ class VirtualTable:
             raise VectorError(f"the table is held: {why}")
         return self.state.step
 
+    def waits_for(self, kind: str) -> bool:
+        """The table waits for a step of this kind. Raises ``VectorError`` if it is held."""
+        return self.step.kind == kind
+
     # --- inputs ----------------------------------------------------------------------------------------------------
 
     def _put(self, what: Input) -> Outcome:
@@ -75,7 +79,7 @@ class VirtualTable:
         return dict(outcome.reply)
 
     def batch(self, name: str, key: str, rows: list[Json]) -> list[Json]:
-        """Send rows for the round in progress, in as many batches as they need; the refusals, by index in ``rows``."""
+        """Send rows for the round in progress, in batches as large as allowed; the refusals, by index in ``rows``."""
         assert self.state.round is not None
         refused = []
         for start in range(0, len(rows), BATCH_MAX):

@@ -45,6 +45,7 @@ class AngelShoe(ShoeDriver):
     )
     # "RS-232C, 4800 baud, 8N1, no flow control"; "one test unit at 9600"
     default_line: ClassVar[LineSettings] = LineSettings(baudrate=4800)
+    decoder_class: ClassVar[type[AngelDecoder]] = AngelDecoder
 
     def __init__(self, settings: ShoeSettings) -> None:
         """See ``ShoeDriver``."""
@@ -58,7 +59,7 @@ class AngelShoe(ShoeDriver):
             raise SettingsError(
                 f"repeat_window_s is {window}: angel needs {MIN_COPY_WINDOW_S} or more, for the three copies"
             )
-        return AngelDecoder(window, self._dialogue)
+        return self.decoder_class(window, self._dialogue)
 
     def unverified(self) -> str | None:
         """See the class."""

@@ -136,6 +136,11 @@ class Served(Pty):
         self.stop_server()
         super().unplug()
 
+    @property
+    def listens(self) -> bool:
+        """It would take another client."""
+        return listening(self.tcp)
+
     def stop_server(self) -> None:
         if self.server is not None:
             self.server.kill()

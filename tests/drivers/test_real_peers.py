@@ -124,15 +124,19 @@ def test_a_second_client_is_refused_or_hung_up_on(device: Any, inbox: Any, run: 
     _heard(device, inbox, 1)
 
 
-def test_a_second_client_is_told_why_it_may_be_refused(serve: Callable[[str], Any]) -> None:
+def test_a_second_client_is_told_why_it_may_be_refused(
+    serve: Callable[[str], Any], wait_until: Callable[..., None]
+) -> None:
     device = serve("socat")
     first, second = SerialPort(device.port, LINE), SerialPort(device.port, LINE)
     first.open()
     try:
+        wait_until(lambda: not device.listens, "the server to have taken its one client")
         with pytest.raises(PortUnavailable, match="no other client is connected"):
             second.open()
     finally:
         first.close()
+        second.close()
 
 
 def test_commands_reach_the_shoe_and_its_answers_come_back(

@@ -6,7 +6,7 @@ for one. Rounds are voided at any step, results corrected, and money is counted 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
 from random import Random
@@ -156,6 +156,23 @@ def expected_bets(paid: Any) -> int:
     return sum(b.returned for b in paid.bets) + (paid.insurance.returned if paid.insurance else 0)
 
 
+def check_groups(settlement: Any, rows: Iterable[Any]) -> None:
+    """The groups are the rows put together, and nothing else."""
+    hands: dict[Any, list[int]] = {}
+    bets: dict[Any, list[int]] = {}
+    for row in rows:
+        for hand in row.hands:
+            key = (hand.line, hand.length, hand.doubled, hand.result, hand.behind)
+            hands[key] = [a + b for a, b in zip(hands.get(key, [0] * 3), [1, hand.stake, hand.returned], strict=True)]
+        for bet in [*row.bets, *([row.insurance] if row.insurance else [])]:
+            key = (bet.bet, bet.box, bet.result, bet.odds)
+            bets[key] = [a + b for a, b in zip(bets.get(key, [0] * 3), [1, bet.stake, bet.returned], strict=True)]
+    found = {(g.line, g.length, g.doubled, g.result, g.behind): [g.count, g.stake, g.returned]
+             for g in settlement.groups}  # fmt: skip
+    assert found == hands
+    assert {(g.bet, g.box, g.result, g.odds): [g.count, g.stake, g.returned] for g in settlement.bets} == bets
+
+
 def settle_and_correct(table: Any, rng: Random, hands_of: Any, before: dict[str, int]) -> None:
     """Settle, compare with the model, then correct the dealer's hand and compare again."""
     cards = table.cards()
@@ -164,9 +181,12 @@ def settle_and_correct(table: Any, rng: Random, hands_of: Any, before: dict[str,
         rows = {row.player: row for row in table.post(rng.randrange(1, 5))}
         assert settlement.stake == sum(row.stake for row in rows.values())
         assert settlement.returned == sum(row.returned for row in rows.values())
+        check_groups(settlement, rows.values())
         for player, row in rows.items():
             mine = hands_of(player, cards["dealer"])
             assert sorted(h.returned for h in row.hands) == sorted(mine)
+            seated = any(not bet.behind for bet in table.book.entries.get(player).bets)
+            assert not any(h.behind for h in row.hands) if seated else all(h.behind for h in row.hands)
             assert row.returned == sum(mine) + expected_bets(row)
             assert table.balance(player) == before[player] - row.stake + row.returned
         last = rng.choice(["2S", "TD", "AH", "7C"])

@@ -135,6 +135,7 @@ def test_corrections(felt: type[Any], people: type[Any]) -> None:
     assert [(r.player, r.amount, r.returned) for r in rows] == [("A", 200, 600), ("B", 60, 60)]
     _, rows = version(["AH", "KC"])  # a Blackjack after all: insurance pays, hands lose
     assert [(r.player, r.amount) for r in rows] == [("A", -450), ("B", -60)]
+    assert rows[0].insurance.result == "win"
     _, rows = version(["AH", "KC"])
     assert [r.amount for r in rows] == [0, 0]
     assert [(i.kind, i.player, i.amount, i.transaction) for i in table.instructions[before:]] == [

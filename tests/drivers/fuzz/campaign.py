@@ -36,17 +36,22 @@ def fuzz(name: str, arguments: list[str]) -> None:
 
 
 def campaign(name: str, inputs: int) -> bool:
-    """Fuzz one codec in a process of its own and print what came of it; False if it broke."""
-    with tempfile.TemporaryDirectory() as corpus:
+    """Fuzz one codec in a process of its own and print what came of it; False if it broke.
+
+    The fuzzer's own output grows in ``build/fuzz-NAME.log``.
+    """
+    log = ROOT / "build" / f"fuzz-{name}.log"
+    with log.open("w") as output, tempfile.TemporaryDirectory() as corpus:
         options = [f"-runs={inputs}", "-seed=1", f"-max_len={MAX_BYTES}", "-timeout=10", "-rss_limit_mb=1024"]
         words = [sys.executable, __file__, "--one", name, corpus, *options, f"-artifact_prefix={ROOT}/build/"]
         began = time.monotonic()
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        done = subprocess.run(words, stdout=output, stderr=subprocess.STDOUT, check=False)
         seconds = time.monotonic() - began
         kept = len(list(Path(corpus).iterdir()))
-    found = re.findall(r"^#(\d+)\s+\w+\s+cov: (\d+) ft: (\d+)", done.stdout, re.MULTILINE)
+    text = log.read_text(errors="replace")
+    found = re.findall(r"^#(\d+)\s+\w+\s+cov: (\d+) ft: (\d+)", text, re.MULTILINE)
     if done.returncode or not found:
-        print(f"{name}: broken\n{done.stdout[-4000:]}")
+        print(f"{name}: broken, see {log}\n{text[-4000:]}")
         return False
     runs, edges, features = map(int, found[-1])
     plateau = next(int(at) for at, edge, _ in found if int(edge) == edges)

@@ -78,14 +78,11 @@ class ShoeDriverContract:
     def bench(
         self, start: Callable[..., Any], inbox: Any, tmp_path: Path, need: Callable[[str], str], until: Until
     ) -> Iterator[Bench]:
-        tags = str(tmp_path / "tags.toml")
-        shoe = start(*(tags if option == "TAGS" else option for option in self.shoe_options), protocol=self.protocol)
+        shoe = start(*self.shoe_options, protocol=self.protocol)
         port, server = str(shoe.link), None
         if self.transport == "socket":
             server, port = _serve(need("socat"), shoe.link)
         settings = {"protocol": self.protocol, "record": str(tmp_path / "rec"), **self.settings}
-        if "TAGS" in self.shoe_options:
-            settings["tags"] = (tags,)
         bench = Bench(shoe, port, inbox, until, settings)
         yield bench
         bench.driver.stop()
@@ -238,34 +235,6 @@ class TestFeigOnPath(ShoeDriverContract):
         """The tags that a device of the seed in use has in its cards."""
         write_registry(tmp_path / "tags.toml", made_registry(7))
         monkeypatch.setattr(type(self), "settings", {"tags": (str(tmp_path / "tags.toml"),)})
-
-
-class TestFeigOnSocket(TestFeigOnPath):
-    transport = "socket"
-
-
-class TestRr3036OnPath(TestFeigOnPath):
-    protocol = "rr3036"
-
-
-class TestRr3036OnSocket(TestRr3036OnPath):
-    transport = "socket"
-
-
-class TestSsiOnPath(ShoeDriverContract):
-    protocol = "ssi"
-    transport = "path"
-    settings: ClassVar[dict[str, Any]] = {"repeat_window_s": 0.0}
-
-
-class TestSsiOnSocket(TestSsiOnPath):
-    transport = "socket"
-
-
-class TestFeigOnPath(ShoeDriverContract):
-    protocol = "feig"
-    transport = "path"
-    shoe_options = ("--write-tags", "TAGS")
 
 
 class TestFeigOnSocket(TestFeigOnPath):
