@@ -37,9 +37,10 @@ class ExitLock:
         """What the shoe last said of its lock; None if it said nothing since it started or the line was lost."""
         return self._known
 
-    def want(self, locked: bool | None) -> None:
-        """Keep the exit in this state from now on; None to stop keeping it."""
-        self._wanted = locked
+    def want(self, locked: bool | None) -> bool:
+        """Keep the exit in this state from now on; None to stop keeping it. True if that is another wish."""
+        before, self._wanted = self._wanted, locked
+        return before != locked
 
     def seen(self, locked: bool) -> None:
         """The shoe reported its lock, or acknowledged the order to change it."""

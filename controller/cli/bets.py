@@ -5,30 +5,31 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
-import json
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+import msgspec
+
 from controller.cli.errors import UsageError
-from controller.cli.journal import _opened
+from controller.cli.journal import opened
 from controller.config import Loaded, load
 from controller.facts import decode_fact
 from controller.frames import iso_ms
 from controller.journal.reader import JournalReader, open_read_only
-from controller.journal.show import _cell
+from controller.journal.show import cell
 from controller.record.bets import TYPES, BetRecord, BetRow, Timed, Totals, bet_rows, round_totals
 
 _DESCRIPTION: Final = """\
 Print every amount that players staked, were paid and got back, from the table's journal; also while the table runs.
 """
 _EPILOG: Final = """\
-Amounts are whole minor units of the currency. "what" is bet, insurance, double, split, follow-split or follow-double
-for a stake, settlement for what a hand or bet came to, refund for a stake of a void round. "amount" is what moved, from
-the player's side: added up it is what he won or lost. "returned" includes the stake; when a result was corrected, the
-rows of its later version replace those of the earlier one, and their "amount" is the difference.
+Amounts are whole minor units of the currency. "what" is bet, insurance, double, split, follow-split or
+follow-double for a stake, settlement for what a hand or bet came to, refund for a stake of a void round. "amount" is
+what moved, from the player's side: added up it is what he won or lost. "returned" includes the stake; when a result
+was corrected, the rows of its later version replace those of the earlier one, and their "amount" is the difference.
 
 With --totals there is one line a round instead; exit status 1 if one does not add up to what the table announced.
 
@@ -81,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         if args.out is None:
             _write(rows, fields, args.format, sys.stdout)
         else:
-            with _opened(args.out, loaded.journal) as out:
+            with opened(args.out, loaded.journal) as out:
                 count = _write(rows, fields, args.format, out)
             print(f"{count} rows written to {args.out}")
     for text in wrong:
@@ -99,7 +100,7 @@ class _Facts:
     def __iter__(self) -> Iterator[Timed]:
         last, shown = self._journal.last_n, time.monotonic()
         for row in self._journal.facts():
-            if row.n % 1024 == 0 and time.monotonic() - shown > _QUIET_S:
+            if time.monotonic() - shown > _QUIET_S:
                 shown = time.monotonic()
                 print(f"reading the journal, {min(100, 100 * row.n // last)} %", file=sys.stderr, flush=True)
             if row.round is None or (self._round is not None and row.round != self._round):
@@ -114,8 +115,8 @@ def _watched(totals: Iterator[Totals], wrong: list[str]) -> Iterator[Totals]:
     for row in totals:
         if row.agrees is False:
             wrong.append(
-                f"round {row.round}: its rows ({row.stake} staked, {row.returned} returned, {row.players} players) are "
-                "not what the table announced; check the journal: dealerd journal verify"
+                f"round {row.round}: its rows ({row.stake} staked, {row.returned} returned, {row.players} players) "
+                "are not what the table announced; check the journal: dealerd journal verify"
             )
         yield row
 
@@ -133,15 +134,16 @@ def _explain_nothing(args: argparse.Namespace, loaded: Loaded, facts: _Facts) ->
 
 def _write(rows: Iterator[BetRow | Totals], fields: tuple[str, ...], form: str, out: TextIO) -> int:
     """JSON Lines, or RFC 4180 with every cell quoted and none that a spreadsheet takes for a formula."""
+    names = ("time", *fields[1:])
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     if form == "csv":
-        writer.writerow(["time", *fields[1:]])
+        writer.writerow(names)
     count = 0
     for row in rows:
         values = [iso_ms(row.at_ms), *row[1:]]
         if form == "json":
-            out.write(json.dumps(dict(zip(("time", *fields[1:]), values, strict=True)), separators=(",", ":")) + "\n")
+            out.write(msgspec.json.encode(dict(zip(names, values, strict=True))).decode() + "\n")
         else:
-            writer.writerow([_cell(str(value).lower() if isinstance(value, bool) else value) for value in values])
+            writer.writerow([cell(str(value).lower() if isinstance(value, bool) else value) for value in values])
         count += 1
     return count

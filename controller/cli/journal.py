@@ -83,7 +83,7 @@ def _require_file(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _opened(path: Path, journal: Path) -> Iterator[TextIO]:
+def opened(path: Path, journal: Path) -> Iterator[TextIO]:
     if path.exists() and path.samefile(journal):
         raise UsageError(f"--out {path} is the journal itself: give another file")
     try:
@@ -112,7 +112,7 @@ def _export(args: argparse.Namespace) -> int:
     if args.out is None:
         export(args.file, format=args.format, out=sys.stdout, **options)
     else:
-        with _opened(args.out, args.file) as out:
+        with opened(args.out, args.file) as out:
             count = export(args.file, format=args.format, out=out, **options)
         print(f"{count} facts written to {args.out}")
     return 0

@@ -79,7 +79,7 @@ def export(
         if format == "json":
             out.write(_json(row) + "\n")
         else:
-            writer.writerow([_cell(_json(row[name]) if name == "data" else row[name]) for name in names])
+            writer.writerow([cell(_json(row[name]) if name == "data" else row[name]) for name in names])
         count += 1
     return count
 
@@ -88,7 +88,7 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def _cell(value: object) -> str:
+def cell(value: object) -> str:
     if value is None:
         return ""
     # A NUL ends a text in some readers, and what follows would then start the cell.

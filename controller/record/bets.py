@@ -44,7 +44,7 @@ class Timed(NamedTuple):
 
 class BetRow(NamedTuple):
     """One amount. ``what``: what was staked (``bet``, ``insurance``, ``double``, ``split``, ``follow-split``,
-    ``follow-double``), or ``settlement``, or ``refund``; ``reference`` is the transaction that a refund gives back."""
+    ``follow-double``), or ``settlement``, or ``refund``; ``reference`` is the transaction that a refund undoes."""
 
     at_ms: int
     round: str

@@ -87,8 +87,8 @@ class AngelShoe(ShoeDriver):
 
     def allow(self, draw: bool) -> None:
         """See ``ShoeDriver.allow``: with ``lock = "on"`` the exit is open only while a draw is allowed."""
-        self._dialogue.lock.want(wanted_lock(self.settings.lock, draw))
-        self.wake()
+        if self._dialogue.lock.want(wanted_lock(self.settings.lock, draw)):
+            self.wake()
 
     def lock(self) -> Future[Result]:
         """The exit is locked."""
