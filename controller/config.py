@@ -162,10 +162,10 @@ def problems(config: TableConfig) -> list[str]:
         capabilities = open_shoe(config.shoe).capabilities
     except SettingsError as error:
         return [*found, f"[shoe] {error}"]
-    if config.game.game == "boundless" and capabilities.identity_at_draw is not True:
+    if config.game.game != "baccarat" and capabilities.identity_at_draw is not True:
         found.append(
-            f"[shoe] protocol {config.shoe.protocol!r} does not name every card as it is drawn; boundless needs that "
-            "(its hole card is checked at the draw): use protocol 'line', or game = 'baccarat'"
+            f"[shoe] protocol {config.shoe.protocol!r} does not name every card as it is drawn, as blackjack needs: "
+            "use another protocol, or game = 'baccarat' (an Angel Eye in open mode may serve with as_reader = true)"
         )
     return found
 

@@ -174,7 +174,8 @@ class Still:
         if keep:
             self._asked += 1
         name = f"ask-{self._asked:04d}" if keep else f"look-{time.monotonic_ns()}"
-        request = {"id": name, "command": command, "args": args or {}, "seen_seq": 10**9}
+        seen = self.ask("observer", "status", keep=False)["seq"] if keep else None
+        request = {"id": name, "command": command, "args": args or {}, "seen_seq": seen}
         self._sockets[role].send(json.dumps(request).encode())
         assert self._sockets[role].poll(PATIENCE_S * 1000), f"no answer to {command}; {self._error!r}"
         answer = self._sockets[role].recv()
