@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 #: Set by the continuous integration: there a test that is left out is a failure.
 REQUIRE_ALL = "DEALERD_REQUIRE_ALL"
 #: The only things whose absence excuses a test even there.
-EXCUSED = ("shared material is absent", "no real hardware", "no IPv6 on this machine")
+EXCUSED = ("shared material is absent", "no real hardware", "no IPv6 on this machine", "no network namespaces")
 #: Set to run property tests on fresh random inputs instead of the same ones each time.
 EXPLORE = "DEALERD_EXPLORE"
 

@@ -97,8 +97,11 @@ class Actor:
     def recover(self) -> None:
         """Fold the journal, and send what was durable but may not have been sent. Raises ``JournalFault``."""
         self._table.replay(decode_fact(row.body) for row in self._journal.facts())
-        for frame in self._journal.frames_since(0, self._journal.last_seq or 1):
-            public.apply(self._public, frames.decode_frame(frame.frame))
+        seq = self._journal.oldest_seq - 1
+        while page := self._journal.frames_since(seq, PAGE):
+            for frame in page:
+                public.apply(self._public, frames.decode_frame(frame.frame))
+            seq = page[-1].seq
         for frame in list(self._journal.unsent()):
             self._hub.publish(frame.frame)
             self._journal.mark_sent(frame.seq)

@@ -6,6 +6,7 @@ import argparse
 import signal
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -27,7 +28,7 @@ Frame = dict[str, Any]
 Action = Callable[[], object]
 
 
-class Peer:
+class Peer(ABC):
     """Follows one table. ``react`` names what to do about a frame; only the newest answer is carried out."""
 
     role = "observer"
@@ -40,9 +41,9 @@ class Peer:
         self.client: TableClient = contact.client()
         self._stop = False
 
+    @abstractmethod
     def react(self, frame: Frame) -> tuple[float, Action] | None:
         """(seconds a person would take, what is done then) for ``frame``, or None to let it pass."""
-        raise NotImplementedError
 
     def rng(self, *where: object) -> Random:
         """A generator that depends on the seed and on nothing but ``where``."""

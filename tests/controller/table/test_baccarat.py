@@ -488,7 +488,7 @@ def test_a_burn_card_out_of_order_is_an_incident(bench: Any) -> None:
 def test_baccarat_vectors(bench: Any, mode: str) -> None:
     path = SHARED / "vectors" / "baccarat.jsonl"
     if not path.exists():
-        pytest.skip(f"no rule vectors at {path}: set DEALERD_SHARED")
+        pytest.skip(f"shared material is absent: no rule vectors at {path} (DEALERD_SHARED names another folder)")
     _, *rest = [json.loads(line) for line in path.read_text().splitlines()]
     traits = Traits() if mode == "line" else ANGEL
     for row in rest:
