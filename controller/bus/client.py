@@ -33,12 +33,15 @@ RESEND_S: Final = 1.0
 READ_BATCH: Final = 1_000
 
 
+#: Commands that change nothing: they may simply be asked again.
+_QUESTIONS = frozenset({"snapshot", "since", "status", "settlement"})
+
+
 def no_answer(address: str, name: str, timeout_s: float, command_id: str) -> CommandTimeout:
     """The error of a command that got no answer. The table does not say why: a refused key sees nothing at all."""
-    text = (
-        f"no answer to {name} from {address} in {timeout_s:g} s: the table is down, or does not accept this key"
-        f"; the command may still take effect, repeat it with id {command_id}"
-    )
+    text = f"no answer to {name} from {address} in {timeout_s:g} s: the table is down, or does not accept this key"
+    if name not in _QUESTIONS:
+        text += f"; the command may still take effect, repeat it with id {command_id}"
     return CommandTimeout(text, command_id)
 
 

@@ -87,6 +87,7 @@ class Hub:
         self._keys_dir = keys_dir
         server = keys.load_server(keys_dir)
         self._identities = keys.load_identities(keys_dir)
+        self._keys_seen = keys.fingerprint(keys_dir)
         self._counters = Counters()
         self._owner: threading.Thread | None = None
         self._closed = False
@@ -163,6 +164,15 @@ class Hub:
         with self._wake_lock, contextlib.suppress(BlockingIOError):
             if not self._closed:
                 os.eventfd_write(self._wake_fd, 1)
+
+    def refresh_keys(self) -> bool:
+        """``reload_keys`` if files came, went or changed since; True if so. Cheap enough for every second."""
+        seen = keys.fingerprint(self._keys_dir)
+        if seen == self._keys_seen:
+            return False
+        self._keys_seen = seen
+        self.reload_keys()
+        return True
 
     def reload_keys(self) -> None:
         """Read the key folder again. If it cannot be trusted, raises ``KeysError`` and keeps the keys it had."""

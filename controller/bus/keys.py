@@ -12,6 +12,7 @@ The ``.key`` files are all the table needs of a person; the secret stays where t
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -147,6 +148,15 @@ def load_identities(keys_dir: Path) -> dict[bytes, Identity]:
         owners[public] = path
         identities[public] = Identity(role, person)
     return identities
+
+
+def fingerprint(keys_dir: Path) -> tuple[tuple[str, int], ...]:
+    """Public key files and when they changed: differs when a person was added, removed or given a new key."""
+    found = []
+    for path in sorted(keys_dir.glob(f"*/*{PUBLIC_SUFFIX}")):
+        with contextlib.suppress(OSError):  # removed meanwhile
+            found.append((str(path), path.stat().st_mtime_ns))
+    return tuple(found)
 
 
 def load_server(keys_dir: Path) -> KeyPair:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from controller.cli import connect
-from controller.commands import COMMANDS, NEEDS_SEEN_SEQ, ROLES
+from controller.commands import COMMANDS, NEEDS_SEEN_SEQ, QUERIES, ROLES
 
 _DESCRIPTION = """\
 Send one command to a table and print its answer as JSON. The role and the person are those of the key that signs it.
@@ -51,14 +51,19 @@ def _add_option(parser: argparse.ArgumentParser, field: Any) -> None:
 
 
 def _json_list(text: str) -> list[Any]:
-    found = json.loads(text)
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
     if not isinstance(found, list):
-        raise argparse.ArgumentTypeError("not a JSON list")
+        raise argparse.ArgumentTypeError(f'not a JSON list, such as [{{"player":"p1", ...}}]: {text[:60]!r}')
     return found
 
 
 def _kinds(annotation: Any) -> tuple[Any, ...]:
-    return typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+    # `Literal[...] | None` is a typing.Union on Python 3.11.
+    is_union = typing.get_origin(annotation) in (types.UnionType, typing.Union)
+    return typing.get_args(annotation) if is_union else (annotation,)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -68,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     given = {f.name: getattr(args, f"arg_{f.name}") for f in fields}
     sent = {key: value for key, value in given.items() if value is not None}
     senders = tuple(role for role in ("observer", "game_server", "dealer", "supervisor") if name in ROLES[role])
-    with connect.contact(args, senders).client() as client:
+    with connect.contact(args, senders, alone=name not in QUERIES).client() as client:
         seen = args.seen_seq
         if seen is None and name in NEEDS_SEEN_SEQ:
             seen = client.command("status").seq

@@ -95,4 +95,5 @@ def _view(quiet: bool, table_file: Path) -> Any:
         return contextlib.nullcontext(_print)
     from controller.cli.view import View
 
-    return View(f"from another terminal: dealerd ctl {table_file} --as supervisor/sam pause --reason coffee")
+    ctl = f"{Path(sys.executable).with_name('dealerd')} ctl {table_file} --as supervisor/sam"
+    return View(f"from another terminal:\n  {ctl} pause --reason coffee\n  {ctl} resume --reason back")

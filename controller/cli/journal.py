@@ -98,9 +98,14 @@ def _show(args: argparse.Namespace) -> int:
     from controller.journal.show import rows
 
     _require_file(args.file)
+    found = False
     for row in rows(args.file, round=args.round, shoe=args.shoe, types=args.type, mask=masked):
+        found = True
         data = " ".join(f"{k}={json.dumps(v, separators=(',', ':'))}" for k, v in (row.get("data") or {}).items())
         print(f"{row['n']:>7} {row['at']} {row['round'] or row['shoe'] or '-':<20} {row['type']:<20} {data}".rstrip())
+    if not found and (args.round or args.shoe or args.type):
+        print(f"{args.file}: no fact of that round, shoe or type", file=sys.stderr)
+        return 1
     return 0
 
 

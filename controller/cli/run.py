@@ -6,11 +6,14 @@ import argparse
 import logging
 import logging.handlers
 import queue
+import sys
 from pathlib import Path
 from typing import Any
 
+from controller.bus.errors import BusError
+from controller.bus.keys import load_identities, load_server
 from controller.cli.errors import UsageError
-from controller.config import load
+from controller.config import Loaded, load
 
 
 def add_parser(subparsers: Any) -> None:
@@ -34,6 +37,8 @@ def run(args: argparse.Namespace) -> int:
     loaded = load(args.table)
     if args.check:
         config = loaded.config
+        for note in _not_ready(loaded):
+            print(f"{args.table}: note: {note}", file=sys.stderr)
         print(f"{args.table}: good; table {config.table.id}, {config.game.game}, shoe {config.shoe.protocol}")
         print(f"configuration digest {loaded.digest}")
         return 0
@@ -56,3 +61,17 @@ def run(args: argparse.Namespace) -> int:
     finally:
         listener.stop()
     return 0
+
+
+def _not_ready(loaded: Loaded) -> list[str]:
+    """What a good file needs beside itself and does not find now."""
+    found = []
+    try:
+        load_server(loaded.keys)
+        load_identities(loaded.keys)
+    except (BusError, OSError) as error:
+        found.append(f"the table will not start: {error}")
+    port = loaded.shoe.port
+    if "://" not in port and not Path(port).exists():
+        found.append(f"nothing is at [shoe] port {port}; the table waits for it")
+    return found

@@ -15,9 +15,19 @@ import msgspec
 
 from controller import commands, frames, public
 from controller.bus import wire
+from controller.bus.errors import KeysError
 from controller.bus.hub import Hub, Request
 from controller.commands import Command
-from controller.facts import ShoeChangeStarted, decode_fact, encode_fact
+from controller.facts import (
+    Fact,
+    IncidentRaised,
+    Paused,
+    RoundVoided,
+    ShoeChangeStarted,
+    ShoeVoided,
+    decode_fact,
+    encode_fact,
+)
 from controller.journal.records import CommandRecord, FactRow, Frame
 from controller.journal.store import Journal
 from controller.refusal import Refusal
@@ -36,6 +46,9 @@ PAGE: Final = 1000
 BATCH: Final = 32
 #: The write-ahead log is folded into the journal this often, when the table is between rounds.
 CHECKPOINT_MS: Final = 30_000
+
+#: Added and removed keys are noticed within this time.
+KEYS_MS: Final = 1000
 
 _canonical = msgspec.json.Encoder(order="sorted")
 
@@ -79,6 +92,7 @@ class Actor:
         self._public = public.initial()
         self._quiet_since = monotonic_ms()
         self._checkpoint_at = monotonic_ms() + CHECKPOINT_MS
+        self._keys_at = monotonic_ms() + KEYS_MS
 
     # --- from other threads --------------------------------------------------------------------------------
 
@@ -146,6 +160,9 @@ class Actor:
         deadline = self._table.deadline()
         if deadline is not None and deadline[1] <= now:
             self._take(DeadlineInput(deadline[0]))
+        if now >= self._keys_at:
+            self._keys_at = now + KEYS_MS
+            self._look_at_keys()
         if now - self._quiet_since >= HEARTBEAT_MS:
             self._quiet_since = now
             journal = self._journal
@@ -161,6 +178,14 @@ class Actor:
             if now >= self._checkpoint_at and not self._table.state.round_open:
                 self._checkpoint_at = now + CHECKPOINT_MS
                 journal.checkpoint()
+
+    def _look_at_keys(self) -> None:
+        """People come and go while the table runs."""
+        try:
+            if self._hub.refresh_keys():
+                log.info("the key folder changed: keys read again")
+        except KeysError as error:
+            log.warning("the key folder changed and cannot be used; the keys read before stay: %s", error)
 
     def _take(self, what: Input, command: Callable[[Outcome], CommandRecord] | None = None) -> Outcome:
         """Decide, make durable, become, publish: in this order and no other."""
@@ -183,6 +208,8 @@ class Actor:
         for item in sent:
             public.apply(self._public, frames.decode_frame(item.frame))
         self._tell_shoe(outcome)
+        for record in outcome.records:
+            _tell_log(record.fact)
         if sent:
             self._quiet_since = monotonic_ms()
             log.debug("%s", " ".join(r.fact.type for r in outcome.records))
@@ -258,3 +285,16 @@ class Actor:
         round_ = self._public["round"]
         data = {key: self._public[key] for key in keys} | {"round": round_["id"] if round_ else None}
         return wire.encode_reply(command.id, seq, data | {"epoch": self._table.state.epoch, "feed": journal.feed_id})
+
+
+def _tell_log(fact: Fact) -> None:
+    """What somebody on call must see: in the words of the feed, so nothing hidden."""
+    match fact:
+        case IncidentRaised(incident=number, code=code, title=title, expected=expected, resolutions=resolutions):
+            log.warning(
+                "incident %d, %s %s; expected %s; legal: %s", number, code, title, expected, ", ".join(resolutions)
+            )
+        case Paused(hold=hold, reason=reason, by=by):
+            log.warning("held: %s, %s (%s)", hold, reason, by)
+        case RoundVoided(reason=reason, by=by) | ShoeVoided(reason=reason, by=by):
+            log.warning("%s: %s (%s)", fact.type.replace("_", " "), reason, by)

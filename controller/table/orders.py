@@ -56,6 +56,13 @@ def _expect(draft: Draft, kind: str) -> None:
         )
 
 
+def _posted(draft: Draft) -> None:
+    """Everybody in the last round was paid or refunded; until then the table keeps that round."""
+    book = draft.state.book
+    if book is not None and book.phase == "due":
+        raise Refusal("not_allowed_now", "the last round is still being settled", expected="bets_settled")
+
+
 def _this_round(draft: Draft, round_: str) -> None:
     mine = draft.state.round
     if mine is None or mine.id != round_ or not draft.state.round_open:
@@ -70,6 +77,7 @@ def _start_shift(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: 
 
 def _end_shift(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: ARG001
     _free(draft)
+    _posted(draft)
     if draft.state.phase in ("burning", "result"):
         end_shoe(draft, "shift ended")
     elif draft.state.phase == "voided":
@@ -80,6 +88,7 @@ def _end_shift(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: AR
 def _load_shoe(draft: Draft, command: c.Command, date: str) -> None:
     assert isinstance(command.args, c.LoadShoe)
     _free(draft)
+    _posted(draft)
     shoe = command.args.shoe
     if shoe is None:
         shoe = _new_shoe_id(draft.state.shoe_ids, date)
@@ -99,8 +108,7 @@ def _open_bets(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: AR
     _free(draft)
     state, rules = draft.state, draft.setting.rules
     _expect(draft, "open_bets")
-    if state.book is not None and state.book.phase != "idle":
-        raise Refusal("not_allowed_now", "the last round is still being settled", expected="bets_settled")
+    _posted(draft)
     shoe = state.shoe
     assert shoe is not None
     if shoe.left < rules.reserve_cards and rules.shuffle == "cut_card":

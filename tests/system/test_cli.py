@@ -153,7 +153,9 @@ def test_wrong_words(dealerd: Run, words: list[str]) -> None:
 
 def test_check_of_a_good_file(dealerd: Run, good: Path) -> None:
     status, out, err = dealerd("run", good, "--check")
-    assert (status, err) == (0, "")
+    assert status == 0
+    notes = err.splitlines()
+    assert ["will not start" in notes[0], "[shoe] port" in notes[1], len(notes)] == [True, True, 2]
     assert "good; table t-1, boundless, shoe line" in out
     assert len(out.split()[-1]) == 64
     assert [p.name for p in good.parent.iterdir()] == ["table.toml"], "a check leaves nothing behind"
@@ -184,7 +186,7 @@ WRONG_FILES = {
     "broken TOML": ("[game]", "[game", "not TOML line"),
     "not UTF-8": ("t-1", "t-\udcff", "not TOML utf-8"),
     "key twice": ('id = "t-1"', 'id = "t-1"\nid = "t-2"', "not TOML"),
-    "boundless with angel": ('"line"', '"angel"', "[shoe] 'angel' boundless 'line' baccarat"),
+    "boundless with angel": ('"line"', '"angel"', "[shoe] 'angel' blackjack baccarat as_reader"),
     "a blackjack rule for baccarat": (
         '"boundless"', '"baccarat"\nsurrender_against = "two_to_ten"', "[game] surrender_against baccarat remove",
     ),
@@ -393,8 +395,16 @@ def test_ctl_and_watch_with_a_table(dealerd: Run, rig: Callable[..., Any]) -> No
     assert (status, "refused" in err) == (1, True)
     status, _, err = dealerd("ctl", "--as", "dealer/dana", table.file, "start_shift")
     assert (status, "refused (forbidden)" in err) == (1, True)
-    status, _, err = dealerd("ctl", table.file, "pause", "--reason", "")
+    status, _, err = dealerd("ctl", table.file, "pause", "--reason", "r")
+    assert (status, "--as" in err, "dealer/dana" in err) == (2, True, True)  # nobody signs for somebody else
+    status, _, err = dealerd("ctl", "--as", "dealer/dana", table.file, "pause", "--reason", "")
     assert (status, "refused (bad_args)" in err) == (1, True)
+    status, _, err = dealerd(
+        "ctl", "--as", "supervisor/sam", table.file, "resume", "--reason", "r", "--how", "felt_agrees"
+    )
+    assert (status, "refused (not_allowed_now)" in err) == (1, True)  # nothing to resume, but well formed
+    status, _, err = dealerd("ctl", table.file, "place_bets", "--round", "r", "--bets", "p1:main:100")
+    assert (status, "not a JSON list" in err) == (2, True)
     status, out, _ = dealerd("watch", table.file, "--from", "0", "--count", "4", "--json")
     assert status == 0
     assert [json.loads(line)["seq"] for line in out.splitlines()] == [1, 2, 3, 4]
