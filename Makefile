@@ -3,7 +3,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint fuzz lock clean
+.PHONY: demo test lint mutants fuzz lock clean
 
 $(READY): requirements.lock pyproject.toml
 	python3 -m venv $(VENV)
@@ -22,6 +22,9 @@ lint: $(READY)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+
+mutants: $(READY)        ## every rule of tests/rule_table.toml flipped in a copy: its tests must notice; some minutes
+	$(PY) tests/mutants/run.py
 
 # The fuzzer has an environment of its own: nothing else needs it.
 fuzz:                    ## every codec, 10 million inputs each, guided by coverage: takes hours
