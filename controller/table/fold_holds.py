@@ -42,6 +42,7 @@ def _rescan_started(state: TableState, fact: f.RescanStarted, now: int) -> None:
         assert state.shoe is not None
         state.shoe.uncount(found.card)
     state.pending = tuple(p for p in state.pending if p.origin != "found")
+    state.failed_rescan = None
     state.rescan = Rescan(fact.hold, state.on_felt, fact.cards)
 
 
@@ -65,11 +66,14 @@ def _incident_raised(state: TableState, fact: f.IncidentRaised, now: int) -> Non
         fact.incident, fact.code, fact.cause, fact.cards, fact.position, fact.resolutions
     )
     state.holds[f"incident:{fact.incident}"] = Hold("incident", f"{fact.code} {fact.title}", "policy:procedure")
-    state.rescan = None
+    if state.rescan is not None:
+        state.rescan, state.failed_rescan = None, fact.incident
 
 
 def _incident_resolved(state: TableState, fact: f.IncidentResolved, now: int) -> None:  # noqa: ARG001
     incident = state.incidents.pop(fact.incident)
+    if state.failed_rescan == fact.incident:
+        state.failed_rescan = None
     state.holds.pop(f"incident:{fact.incident}", None)
     if fact.resolution == "use_as_next" and incident.cards:
         state.pending = (*state.pending, *(Pending(card, "kept") for card in incident.cards))
@@ -99,7 +103,7 @@ def _voided(state: TableState, *, shoe: bool) -> None:
         del state.incidents[number]
         state.holds.pop(f"incident:{number}", None)
     state.holds.pop("restart", None)
-    state.rescan = None
+    state.rescan = state.failed_rescan = None
     state.reread = False
     state.pending = state.deferred = ()
     state.standby = True

@@ -102,6 +102,9 @@ def _card(draft: Draft, card: str, position: str | None) -> None:
     if state.rescan is not None:
         rescanned(draft, card)
         return
+    if state.failed_rescan is not None:  # the rest of that reading: neither held nor dealt
+        draft.emit(f.ReadRepeated(card=card))
+        return
     if position is not None and _already(draft, position, card):
         draft.emit(f.ReadRepeated(card=card, position=position))
         return
@@ -245,6 +248,8 @@ def _unread(draft: Draft, raw: str) -> None:
     state = draft.state
     if state.phase in ("closed", "shoe_change", "voided"):
         draft.emit(f.ReadOutOfGame(card=HIDDEN))
+        return
+    if state.failed_rescan is not None:
         return
     if state.rescan is not None:
         draft.incident("M-30", expected="a card of the felt, read again", actual="the reader did not read it")

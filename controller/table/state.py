@@ -141,6 +141,8 @@ class TableState:
     pending: tuple[Pending, ...] = ()
     deferred: tuple[dict[str, Any], ...] = ()
     rescan: Rescan | None = None
+    #: Incident that ended a rescan: until it is resolved, what passes the reader is the rest of that reading.
+    failed_rescan: int | None = None
     reread: bool = False
     standby: bool = True
     step_due: int | None = field(default=None, compare=False)
