@@ -26,13 +26,6 @@ def is_card(text: str) -> bool:
     return text in _FACES
 
 
-def parse_card(text: str) -> str:
-    """Return ``text`` if it is a face. Raises ``ValueError`` naming the text otherwise; never guesses."""
-    if text not in _FACES:
-        raise ValueError(f"{text!r} is not a card: rank A23456789TJQK, then suit SHDC, such as 'TD'")
-    return text
-
-
 def full_shoe() -> list[str]:
     """The 416 cards of eight decks, unshuffled (SHOE-01)."""
     return [face for _ in range(DECKS) for face in FACES]

@@ -21,7 +21,6 @@ UNREAD_ERRORS = frozenset({1, 6})
 #: Why the shoe is held as lost from the start of the service until its driver has spoken.
 UNHEARD = "shoe: not connected yet"
 PUSHED_BACK_ERRORS = frozenset({4, 5})
-_WIRE_TARGETS = {"player": "player", "banker": "banker"}
 
 
 def shoe_event(draft: Draft, event: e.Event) -> None:
@@ -90,8 +89,7 @@ def _position(draft: Draft, target: str | None, index: int | None) -> str | None
         return f"burn/{of - index}"
     if target == "burn" and draft.state.phase != "burning":
         return "burn"  # no place of a round: never taken for the card that is due
-    side = _WIRE_TARGETS.get(target)
-    return f"{side}/{index - 1}" if side else None
+    return f"{target}/{index - 1}" if target in ("player", "banker") else None
 
 
 def _card(draft: Draft, card: str, position: str | None) -> None:
@@ -213,7 +211,7 @@ def _in_words(step: Step) -> str:
 
 def _revealed(draft: Draft, event: dict[str, Any]) -> None:
     round_ = draft.state.round
-    card, position = event["card"], f"{_WIRE_TARGETS.get(event['target'], event['target'])}/{event['index'] - 1}"
+    card, position = event["card"], f"{event['target']}/{event['index'] - 1}"
     there = round_.at(position) if round_ is not None and draft.state.round_open else None
     if there is None or card == HIDDEN:
         draft.report(event)

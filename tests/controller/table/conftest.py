@@ -18,7 +18,6 @@ from controller.table.state import Traits
 from controller.table.table import Outcome, Table
 from drivers import events as e
 
-WHO = {"supervisor": "supervisor", "game_server": "game_server", "dealer": "dealer"}
 SENDER = {
     "open_bets": "game_server", "close_bets": "game_server", "close_decisions": "game_server",
     "branch_demand": "game_server", "place_bets": "game_server", "decide": "game_server", "insure": "game_server",
