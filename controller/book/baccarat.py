@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from controller.book.base import Book
@@ -21,11 +21,17 @@ def win_return(bet: str, stake: int) -> int:
     return stake * RETURNS[bet] // 100
 
 
+def winner(cards: Mapping[str, Sequence[str]]) -> str:
+    """The bet that these hands win (BAC-11)."""
+    mine, theirs = baccarat_value(cards["player"]), baccarat_value(cards["banker"])
+    return PLAYER if mine > theirs else BANKER if theirs > mine else TIE
+
+
 class BaccaratPayer(Payer):
     """One version of a coup's result. ``Sum.part`` is what the stakes return if their bet wins."""
 
-    def __init__(self, winner: str, sums: Mapping[str, Sum]) -> None:
-        self._winner, self._sums = winner, sums
+    def __init__(self, won: str, sums: Mapping[str, Sum]) -> None:
+        self._winner, self._sums = won, sums
 
     def _pay(self, bet: str, stake: int, won: int) -> tuple[str, int]:
         """Result and return; on a tie PLAYER and BANKER get their stake back without commission (BAC-14, BAC-18)."""
@@ -58,5 +64,4 @@ class BaccaratBook(Book):
         return win_return(bet, stake)
 
     def _payer(self, cards: dict[str, tuple[str, ...]]) -> Payer:
-        mine, theirs = baccarat_value(cards["player"]), baccarat_value(cards["banker"])
-        return BaccaratPayer(PLAYER if mine > theirs else BANKER if theirs > mine else TIE, self.sums)
+        return BaccaratPayer(winner(cards), self.sums)

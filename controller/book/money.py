@@ -115,4 +115,4 @@ def instructions(
                 yield Instruction("refund", row.player, item.amount, own, item.transaction)
         elif isinstance(row, Paid) and (row.amount or row.version == 1):
             kind: InstructionKind = "credit" if row.amount >= 0 else "debit"
-            yield Instruction(kind, row.player, abs(row.amount), row.transaction)
+            yield Instruction(kind, row.player, abs(row.amount), row.transaction, row.corrects)

@@ -173,7 +173,7 @@ class BetPaid(Row, frozen=True, gc=False):
 
 class Paid(Row, frozen=True, gc=False, tag="paid"):
     """A player's settlement under ``version`` of the result. ``amount`` is what moves now: ``returned`` less what an
-    earlier version returned; negative takes money back."""
+    earlier version returned; negative takes money back. ``corrects``: the settlement of the version before."""
 
     player: str
     version: int
@@ -185,6 +185,7 @@ class Paid(Row, frozen=True, gc=False, tag="paid"):
     bets: tuple[BetPaid, ...] = ()
     insurance: BetPaid | None = None
     forced_to_leave: bool = False
+    corrects: str | None = None
 
 
 class Refund(Row, frozen=True, gc=False, tag="refund"):
@@ -199,7 +200,7 @@ class Instruction(Row, frozen=True, gc=False):
     """What a wallet does: at a platform an instruction to it, embedded the record of what the book did.
 
     ``transaction`` is derived from table, round, version, kind, bet and player alone, so a repeated instruction is
-    known by it. ``reference``: the transaction that a refund gives back.
+    known by it. ``reference``: the transaction that a refund gives back, or the settlement that is corrected.
     """
 
     kind: InstructionKind

@@ -45,14 +45,14 @@ class SeatPayer(Payer):
         self._seats, self._backing, self._sums = seats, backing, sums
         self._insured = Insured(dealer, insured)
         self._first_stake_only = obo and is_blackjack(dealer)
-        self._side = {seat: SideBets(_first_two(cards, seat, len(r.hands)), dealer) for seat, r in seats.items()}
+        self._side = {seat: SideBets(first_two(cards, seat), dealer) for seat in seats}
 
     def _returned(self, number: int, doubled: bool, result: str, hands: Sum) -> int:
         """What hands of one seat return. With ``obo`` a dealer Blackjack takes the first stake only: what doubling
         and splitting added comes back, unless that hand is bust (BJ7-44, BJ7-28)."""
         kept = 0
         if self._first_stake_only:
-            kept = hands.stake if number else hands.stake // 2 if doubled else 0
+            kept = kept_stake(number, hands.stake, doubled=doubled)
         return hand_return(result, hands.stake, hands.part, kept)
 
     def pay(self, player: str, entry: Entry) -> Pays:  # noqa: ARG002 - every payer is called alike
@@ -108,7 +108,12 @@ class SeatPayer(Payer):
                 yield self._side[int(seat)].group(bet, bets, int(seat))
 
 
-def _first_two(cards: Mapping[str, Faces], seat: int, hands: int) -> Faces:
-    """The hand's first two cards, which a split parted."""
-    first = cards[f"seat/{seat}/hand/0"]
-    return (first[0], cards[f"seat/{seat}/hand/1"][0]) if hands > 1 else first[:2]
+def kept_stake(number: int, stake: int, *, doubled: bool) -> int:
+    """The part of a hand's ``stake`` that splitting (hand ``number`` 1) or doubling added."""
+    return stake if number else stake // 2 if doubled else 0
+
+
+def first_two(cards: Mapping[str, Faces], seat: int) -> Faces:
+    """The first two cards of a seat, which a split parted."""
+    first, second = cards[f"seat/{seat}/hand/0"], cards.get(f"seat/{seat}/hand/1")
+    return first[:2] if second is None else (first[0], second[0])
