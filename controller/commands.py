@@ -113,13 +113,62 @@ class Resume(Args, frozen=True, kw_only=True):
     cards: int | None = None
 
 
+class StartShift(Args, frozen=True, kw_only=True):
+    """Open the table. ``dealers``: who is assigned to it; none named: anybody with a dealer's key."""
+
+    dealers: list[str] = []
+
+
+class Report(Args, frozen=True, kw_only=True):
+    """A dealer tells a misdeal that no device can see. ``note``: own words, for the record only."""
+
+    code: str
+    note: str = ""
+
+
 class Resolve(Args, frozen=True, kw_only=True):
-    """Choose one of an incident's legal resolutions. ``cards``: how many lie on the felt, for ``rescan``."""
+    """Choose one of an incident's legal resolutions.
+
+    ``cards``: how many lie on the felt, for ``rescan``. ``position``: where the last card lies, for ``reassign``.
+    """
 
     incident: int
     resolution: str
     reason: str
     cards: int | None = None
+    position: str | None = None
+
+
+class EnterCard(Args, frozen=True, kw_only=True):
+    """The unread card of an incident, read by eye; another supervisor must approve."""
+
+    incident: int
+    card: str
+    reason: str
+
+
+class Correct(Args, frozen=True, kw_only=True):
+    """The last round's result was wrong: ``cards`` are the right ones at their positions; ``void`` returns every
+    stake. Another supervisor must approve."""
+
+    round: str
+    cards: list[tuple[str, str]] = []
+    void: bool = False
+    reason: str
+
+
+class Approve(Args, frozen=True, kw_only=True):
+    """The other person's answer to an ``approval_requested``."""
+
+    approval: int
+    accept: bool
+    reason: str
+
+
+class Acknowledge(Args, frozen=True, kw_only=True):
+    """The alarm of ``incident`` was seen."""
+
+    incident: int
 
 
 class Void(Args, frozen=True, kw_only=True):
@@ -150,16 +199,24 @@ COMMANDS: Final[dict[str, type[Args]]] = {
     "settlement": Settlement,
     "load_shoe": LoadShoe,
     "pause": Pause,
-    "start_shift": NoArgs,
+    "log_on": NoArgs,
+    "log_off": NoArgs,
+    "confirm": NoArgs,
+    "report": Report,
+    "start_shift": StartShift,
     "end_shift": NoArgs,
     "resume": Resume,
     "resolve": Resolve,
     "void": Void,
     "reopen": Reopen,
+    "enter_card": EnterCard,
+    "correct": Correct,
+    "approve": Approve,
+    "acknowledge": Acknowledge,
 }
 
 _OBSERVER = frozenset({"snapshot", "since", "status"})
-_DEALER = _OBSERVER | {"load_shoe", "pause"}
+_DEALER = _OBSERVER | {"load_shoe", "pause", "log_on", "log_off", "confirm", "report"}
 ROLES: Final[dict[str, frozenset[str]]] = {
     "observer": _OBSERVER,
     "game_server": _OBSERVER
@@ -175,14 +232,26 @@ ROLES: Final[dict[str, frozenset[str]]] = {
         "settlement",
     },
     "dealer": _DEALER,
-    "supervisor": _DEALER | {"start_shift", "end_shift", "resume", "resolve", "void", "reopen"},
+    "supervisor": _DEALER
+    | {
+        "start_shift",
+        "end_shift",
+        "resume",
+        "resolve",
+        "void",
+        "reopen",
+        "enter_card",
+        "correct",
+        "approve",
+        "acknowledge",
+    },
     "camera": frozenset(),
     "technician": frozenset({"status"}),
 }
 #: Answered from what is already published; they never reach the table.
 QUERIES: Final = _OBSERVER | {"settlement"}
 #: Refused when a supervision or result fact is newer than ``seen_seq``.
-NEEDS_SEEN_SEQ: Final = frozenset({"resume", "resolve", "void", "reopen"})
+NEEDS_SEEN_SEQ: Final = frozenset({"resume", "resolve", "void", "reopen", "enter_card", "correct", "approve"})
 
 
 class Envelope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

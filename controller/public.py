@@ -40,6 +40,12 @@ def initial() -> State:
         "shoe": None,
         "round": None,
         "history": [],
+        "dealer": None,
+        "dealers": [],
+        "locked": False,
+        "manual": False,
+        "approvals": [],
+        "alarms": {},
     }
 
 
@@ -82,9 +88,10 @@ def _resumed(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
     state["holds"].pop(data["hold"], None)
 
 
-def _incident_raised(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+def _incident_raised(state: State, frame: Frame, data: Any) -> None:
     number = str(data["incident"])
     state["incidents"][number] = data
+    state["alarms"][number] = {"code": data["code"], "title": data["title"], "time": frame["time"]}
     reason = f"{data['code']} {data['title']}"
     state["holds"][f"incident:{number}"] = {"hold": "incident", "reason": reason, "by": "policy:procedure"}
 
@@ -92,11 +99,54 @@ def _incident_raised(state: State, frame: Frame, data: Any) -> None:  # noqa: AR
 def _incident_resolved(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
     state["incidents"].pop(str(data["incident"]), None)
     state["holds"].pop(f"incident:{data['incident']}", None)
+    if not data.get("by", "policy:").startswith("policy:"):
+        state["alarms"].pop(str(data["incident"]), None)
+
+
+def _acknowledged(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+    state["alarms"].pop(str(data["incident"]), None)
+
+
+def _approval_requested(state: State, frame: Frame, data: Any) -> None:
+    asked = {key: data[key] for key in ("approval", "action", "by", "reason", "until_ms")}
+    state["approvals"] = [*state["approvals"], asked | {"time": frame["time"]}]
+    reason = f"{data['action']} waits for another person"
+    state["holds"]["approval"] = {"hold": "approval", "reason": reason, "by": data["by"]}
+
+
+def _approval_ended(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+    state["approvals"] = [a for a in state["approvals"] if a["approval"] != data["approval"]]
+    if not state["approvals"]:
+        state["holds"].pop("approval", None)
+
+
+def _manual_mode(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+    state["manual"] = data["manual"]
+
+
+def _shift_started(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+    state["dealers"] = list(data.get("dealers", []))
+
+
+def _logged_on(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+    state["dealer"] = data["dealer"]
+
+
+def _logged_off(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+    state["dealer"], state["locked"] = None, False
+
+
+def _locked(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+    state["locked"] = True
+
+
+def _unlocked(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+    state["locked"] = False
 
 
 def _voided(state: State, frame: Frame, data: Any) -> None:
     for number in list(state["incidents"]):
-        _incident_resolved(state, frame, {"incident": number})
+        _incident_resolved(state, frame, {"incident": number, "by": data["by"]})
     state["holds"].pop("restart", None)
     if state["shoe"] is not None:
         state["shoe"]["void"] = state["shoe"]["void"] or data.get("shoe", True)
@@ -198,6 +248,30 @@ def _hand_split(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
             card["position"] = f"{second}/0"
 
 
+def _card_corrected(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+    for card in state["round"]["cards"]:
+        if card["position"] == data["position"]:
+            card["card"] = data["card"]
+
+
+def _card_reassigned(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001
+    for card in state["round"]["cards"]:
+        if card["position"] == data["position"]:
+            card["position"] = data["to"]
+
+
+def _result_corrected(state: State, frame: Frame, data: Any) -> None:
+    """The new version takes the old one's place; the record keeps both."""
+    round_ = state["round"]
+    round_["version"] = frame["version"]
+    round_["result"] = {key: data[key] for key in ("hands", "outcomes", "roads") if key in data}
+    if data.get("voided"):
+        round_["voided"] = data["reason"]
+    entry = {"round": frame["round"], "version": frame["version"], "voided": bool(data.get("voided"))}
+    entry |= {key: data[key] for key in ("hands", "outcomes")}
+    state["history"] = [entry if one["round"] == frame["round"] else one for one in state["history"]]
+
+
 def _round_result(state: State, frame: Frame, data: Any) -> None:
     state["round"]["result"] = data
     entry = {"round": frame["round"], "version": frame["version"]} | {k: data[k] for k in ("hands", "outcomes")}
@@ -232,4 +306,17 @@ _FOLD: Final[dict[str, Callable[[State, Frame, Any], None]]] = {
     "decision_closed": _decision_closed,
     "hand_split": _hand_split,
     "round_result": _round_result,
+    "incident_acknowledged": _acknowledged,
+    "approval_requested": _approval_requested,
+    "approval_given": _approval_ended,
+    "approval_refused": _approval_ended,
+    "manual_mode_changed": _manual_mode,
+    "shift_started": _shift_started,
+    "dealer_logged_on": _logged_on,
+    "dealer_logged_off": _logged_off,
+    "table_locked": _locked,
+    "table_unlocked": _unlocked,
+    "card_corrected": _card_corrected,
+    "card_reassigned": _card_reassigned,
+    "result_corrected": _result_corrected,
 }

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from controller.book.bets import BetBook, BookFault
 from controller.book.money import instructions, transaction_id
-from controller.book.pay import Faces, Payer
+from controller.book.pay import Faces, Groups, Payer, Pays
 from controller.book.refusals import BookRefusal
-from controller.book.rows import Audit, Bet, Entry, Instruction, Paid, Refund, Row, Settlement, StakeItem
+from controller.book.rows import (
+    Audit,
+    Bet,
+    BetGroup,
+    BetPaid,
+    Entry,
+    Instruction,
+    Paid,
+    Refund,
+    Row,
+    Settlement,
+    StakeItem,
+)
 from controller.cards import is_card
 
 #: Faces by line, the dealer's as ``dealer`` (baccarat: ``player``, ``banker``).
 Cards = Mapping[str, Sequence[str]]
 _NEW = Entry()
+#: How a stake reads that comes back because the round was declared void.
+VOID: Final = "void"
 
 
 class Book(BetBook):
@@ -35,7 +50,8 @@ class Book(BetBook):
     def payer(self, version: int) -> Payer:
         """What the cards of ``version`` return; computed once."""
         if version not in self._payers:
-            self._payers[version] = self._payer(self.versions[version - 1])
+            cards = self.versions[version - 1]
+            self._payers[version] = self._payer(cards) if cards else VoidPayer(self)
         return self._payers[version]
 
     def settle(self, cards: Cards) -> Settlement:
@@ -50,6 +66,15 @@ class Book(BetBook):
         self.posted = 0
         self._due()
         return self.settlement()
+
+    def settle_void(self) -> Settlement:
+        """The next version of a settled round is that it was void: every stake comes back (M-32, ERR-09)."""
+        return self.settle({})
+
+    @property
+    def void_version(self) -> bool:
+        """The latest version of the result says that the round was void."""
+        return bool(self.versions) and not self.versions[-1]
 
     def check_correction(self, round_: str, cards: Cards) -> Settlement:
         """What ``correct`` would come to: ``returned`` against ``previous``. Changes nothing.
@@ -220,6 +245,22 @@ class Book(BetBook):
             if sum(row.returned for row in rows) != self.payer(version).total():
                 raise BookFault("the players' returns differ from the groups' total")
         return audit
+
+
+class VoidPayer(Payer):
+    """A round declared void after its result: every stake comes back, nothing else does."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+
+    def pay(self, player: str, entry: Entry) -> Pays:  # noqa: ARG002 - every payer is called alike
+        """See ``Payer.pay``: a row for each amount that was taken."""
+        items = self._book.stakes(player)
+        return (), tuple(BetPaid(item.what, item.amount, VOID, item.amount) for item in items), None
+
+    def _groups(self) -> Groups:
+        book = self._book
+        return (), (BetGroup("all", VOID, 0, len(book.entries), book.staked, book.staked),)
 
 
 def _require_same_places(before: Mapping[str, Faces], cards: Mapping[str, Faces]) -> None:

@@ -44,6 +44,7 @@ from controller.facts.round import (
     HandSplit,
     InsuranceClosed,
     InsuranceOffered,
+    ResultConfirmed,
     RoundResult,
     StepOpened,
 )
@@ -51,18 +52,30 @@ from controller.facts.shoe import (
     BurnIndicatorDrawn,
     CardBurned,
     CutCardDrawn,
+    DealerLoggedOff,
+    DealerLoggedOn,
     ShiftEnded,
     ShiftStarted,
     ShoeChangeStarted,
     ShoeEnded,
     ShoeLoaded,
+    TableLocked,
+    TableUnlocked,
 )
 from controller.facts.supervision import (
+    ApprovalGiven,
+    ApprovalRefused,
+    ApprovalRequested,
+    CardCorrected,
+    CardReassigned,
     CardRescanned,
+    IncidentAcknowledged,
     IncidentRaised,
     IncidentResolved,
+    ManualModeChanged,
     Paused,
     RescanStarted,
+    ResultCorrected,
     Resumed,
     RoundVoided,
     ShoeVoided,
@@ -71,6 +84,9 @@ from controller.facts.supervision import (
 
 __all__ = [
     "AnyFact",
+    "ApprovalGiven",
+    "ApprovalRefused",
+    "ApprovalRequested",
     "BalancesSet",
     "BetsAccepted",
     "BetsSettled",
@@ -78,11 +94,15 @@ __all__ = [
     "BettingOpened",
     "BurnIndicatorDrawn",
     "CardBurned",
+    "CardCorrected",
     "CardDealt",
     "CardHeld",
+    "CardReassigned",
     "CardRescanned",
     "CardRevealed",
     "CutCardDrawn",
+    "DealerLoggedOff",
+    "DealerLoggedOn",
     "DealerPeeked",
     "DecisionClosed",
     "DecisionOpened",
@@ -95,18 +115,22 @@ __all__ = [
     "FollowOpened",
     "FollowsTaken",
     "HandSplit",
+    "IncidentAcknowledged",
     "IncidentRaised",
     "IncidentResolved",
     "InsuranceClosed",
     "InsuranceOffered",
     "InsuranceTaken",
     "Json",
+    "ManualModeChanged",
     "Paused",
     "ReadOutOfGame",
     "ReadRepeated",
     "Record",
     "RefundsPosted",
     "RescanStarted",
+    "ResultConfirmed",
+    "ResultCorrected",
     "Resumed",
     "RoundResult",
     "RoundVoided",
@@ -118,8 +142,10 @@ __all__ = [
     "ShoeLoaded",
     "ShoeVoided",
     "StepOpened",
+    "TableLocked",
     "TableReopened",
     "TableStarted",
+    "TableUnlocked",
     "decode_fact",
     "encode_fact",
 ]
@@ -131,7 +157,9 @@ AnyFact = (
     | FollowOpened | FollowsTaken | FollowClosed | BetsSettled | SettlementPosted | RefundsPosted | StepOpened
     | CardDealt | CardRevealed | CardHeld | InsuranceOffered | InsuranceClosed | DealerPeeked | DecisionOpened
     | DecisionClosed | HandSplit | RoundResult | Paused | Resumed | RescanStarted | CardRescanned
-    | IncidentRaised | IncidentResolved | RoundVoided | ShoeVoided | TableReopened
+    | IncidentRaised | IncidentResolved | RoundVoided | ShoeVoided | TableReopened | IncidentAcknowledged
+    | ApprovalRequested | ApprovalGiven | ApprovalRefused | ManualModeChanged | CardCorrected | ResultCorrected
+    | CardReassigned | DealerLoggedOn | DealerLoggedOff | TableLocked | TableUnlocked | ResultConfirmed
 )  # fmt: skip
 
 _decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(AnyFact)

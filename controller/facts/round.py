@@ -116,6 +116,12 @@ class HandSplit(Fact, frozen=True, kw_only=True, tag="hand_split"):
     lines: tuple[str, str]
 
 
+class ResultConfirmed(Fact, frozen=True, kw_only=True, tag="result_confirmed"):
+    """The dealer, or for him the supervisor, says that the cards on the felt are those on the screen (M-24)."""
+
+    by: str
+
+
 class RoundResult(Fact, frozen=True, kw_only=True, tag="round_result"):
     """Hands and outcomes as the rules give them; ``roads`` of this shoe with this result (baccarat)."""
 

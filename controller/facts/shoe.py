@@ -6,13 +6,39 @@ from controller.facts.base import Fact, Json
 
 
 class ShiftStarted(Fact, frozen=True, kw_only=True, tag="shift_started"):
-    """A supervisor opened the table."""
+    """A supervisor opened the table. ``dealers``: who is assigned to it; none named: anybody with a dealer's key."""
 
     by: str
+    dealers: tuple[str, ...] = ()
 
 
 class ShiftEnded(Fact, frozen=True, kw_only=True, tag="shift_ended"):
     """A supervisor closed the table."""
+
+    by: str
+
+
+class DealerLoggedOn(Fact, frozen=True, kw_only=True, tag="dealer_logged_on"):
+    """This dealer deals from now on (REG-22)."""
+
+    dealer: str
+
+
+class DealerLoggedOff(Fact, frozen=True, kw_only=True, tag="dealer_logged_off"):
+    """The dealer left; ``by`` names who said so."""
+
+    dealer: str
+    by: str
+
+
+class TableLocked(Fact, frozen=True, kw_only=True, tag="table_locked"):
+    """Nobody touched the table for too long: no betting opens until somebody logs on again (REG-22)."""
+
+    reason: str
+
+
+class TableUnlocked(Fact, frozen=True, kw_only=True, tag="table_unlocked"):
+    """Somebody is there again."""
 
     by: str
 

@@ -58,6 +58,11 @@ def tableau_fault(round_: Round) -> tuple[str, str, str] | None:
     return None
 
 
+def deal_places(round_: Round) -> tuple[str, ...]:  # noqa: ARG001 - every procedure is called alike
+    """Where the first cards go, in order."""
+    return DEAL
+
+
 def parting(round_: Round, step: Step) -> None:
     """No hand is ever parted."""
 

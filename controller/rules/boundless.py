@@ -137,6 +137,11 @@ def peek(round_: Round) -> bool:
     return is_blackjack(line_cards(round_, "dealer"))
 
 
+def deal_places(round_: Round) -> tuple[str, ...]:  # noqa: ARG001 - every procedure is called alike
+    """Where the first cards go face up, in order."""
+    return tuple(p for p in DEAL if p != HOLE)
+
+
 def parting(round_: Round, step: Step) -> tuple[str, str] | None:
     """The split lines, when their first further card is due: until then the hand lies as one (A-08)."""
     due = (step.position or "").startswith("split/") and not round_.parted

@@ -119,6 +119,12 @@ def _dealer(round_: Round, rules: GameOptions) -> Step:
     return Step("draw", position=f"dealer/{count}")
 
 
+def deal_places(round_: Round) -> tuple[str, ...]:
+    """Where the first cards go, in order."""
+    first, second = ([f"{line_name(seat, 0)}/{n}" for seat in round_.seats] for n in (0, 1))
+    return (*first, UP, *second)
+
+
 def parting(round_: Round, step: Step) -> tuple[str, str] | None:  # noqa: ARG001 - every procedure is called alike
     """The lines of a split that was decided and not carried out yet."""
     for demand in round_.demands.values():

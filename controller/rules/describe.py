@@ -14,6 +14,7 @@ from controller.rules import describe_baccarat as baccarat
 from controller.rules import describe_blackjack as blackjack
 from controller.rules.describe_document import Document, Grid, Rule, Section
 from controller.rules.describe_probe import ranks_in_words
+from controller.rules.describe_supervision import errors
 from controller.rules.describe_terms import Terms
 from controller.rules.options import GameOptions
 from controller.rules.scores import BACCARAT_VALUE, BLACKJACK_VALUE, baccarat_value, blackjack_score, burn_count
@@ -54,7 +55,7 @@ def describe(options: GameOptions, terms: Terms | None, *, of: str = "", digest:
     else:
         sections += blackjack.sections(options, terms)
         sections += [_side_bets(options)] if terms is not None else []
-    sections += [_errors(options, terms), _times(options, terms), _settings(options)]
+    sections += [errors(options, booked=terms is not None), _times(options, terms), _settings(options)]
     return Document(f"Rules of {game}{f', table {of}' if of else ''}", tuple(intro), tuple(sections))
 
 
@@ -206,35 +207,6 @@ def _side_bets(options: GameOptions) -> Section:
 
 
 # --- errors, times, settings -------------------------------------------------------------------------------------
-
-_ON_ERROR: Final = {
-    "pause_and_resolve": "When something happens that the procedure does not allow, or a device is lost, the table "
-    "holds at once. A supervisor chooses one of the resolutions that are legal then and gives a reason; play goes on "
-    "at the same step, or the round is void.",
-}
-
-
-def _errors(options: GameOptions, terms: Terms | None) -> Section:
-    ids = "ERR-01 ERR-02 ERR-08" if options.game == "boundless" else "ERR-08 C-05"
-    limit = options.auto_void_after_s
-    late = f"An incident or a lost device that lasts {limit:g} s voids the round." if limit else (
-        "No round is voided by the passing of time."
-    )  # fmt: skip
-    insured = "" if options.game == "baccarat" else ", side bets and insurance included"
-    refund = f"A void round gives every stake back{insured}; nothing of it is settled."
-    if terms is None:
-        refund = "A void round has no result; the platform gives the stakes back."
-    return Section(
-        "errors",
-        "Errors, void rounds and refunds",
-        (
-            Rule(_ON_ERROR[options.on_error], ids),
-            Rule(late, "ERR-03" if options.game == "boundless" else ""),
-            Rule(refund, "ERR-09 A-22" if options.game != "baccarat" else "ERR-09 BAC-16"),
-            Rule("After a void the table stays shut until a supervisor reopens it. The round counts as one of the "
-                 "shoe.", "A-04"),
-        ),
-    )  # fmt: skip
 
 
 def _times(options: GameOptions, terms: Terms | None) -> Section:

@@ -21,6 +21,12 @@ _BY_GAME = {
     "classic": {"dealer_draws": "always", "double_after_split": False},
     "baccarat": {"dealer_draws": "needed", "double_after_split": True},
 }
+#: What a void costs, and what becomes of a round after a restart (C-05, ERR-03..05, ERR-07).
+_POLICIES = {
+    "boundless": {"on_error": "pause_and_resolve", "on_restart": "resume"},
+    "classic": {"on_error": "cancel_and_reshuffle", "on_restart": "void_round_and_shoe"},
+    "baccarat": {"on_error": "void_affected", "on_restart": "resume"},
+}
 #: Rule choices that mean nothing for a game.
 _FOREIGN = {
     "boundless": ("seats", "shuffle", "obo", "idle_rounds_to_vacate"),
@@ -70,10 +76,27 @@ class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     idle_rounds_to_vacate: int = 1
     #: BJ7-29, BJ7-30: how long bettors behind may follow.
     follow_s: float = 5.0
-    #: ERR-01..03: hold, then void when nobody resolves it in time.
-    on_error: Literal["pause_and_resolve"] = "pause_and_resolve"
+    #: What a void costs. ERR-01..03, ERR-07: the round alone is void; ERR-04, ERR-10: the shoe goes out with it.
+    #: None: the game's own policy.
+    on_error: Literal["pause_and_resolve", "cancel_and_reshuffle", "void_affected"] | None = None
+    #: Cards at the wrong place (M-11..M-13): they stay and the place left out is dealt next, or they are moved to
+    #: where they belong, or the round is void.
+    position_error_policy: Literal["leave_and_compensate", "reassign", "void"] = "leave_and_compensate"
+    #: After a restart with a round open: go on once the order of cards is proven, or, if the table was away longer
+    #: than ``host_loss_void_after_s``, void round and shoe (ERR-05). None: the game's own policy.
+    on_restart: Literal["resume", "void_round_and_shoe"] | None = None
+    host_loss_void_after_s: float = 30.0
     #: An incident or lost device voids the round after this long; 0 never does.
     auto_void_after_s: float = 300.0
+    #: REG-24: how long another person has to approve a card entered by hand, or a correction.
+    approval_s: float = 120.0
+    #: REG-22, M-34: betting opens only with a dealer logged on.
+    dealer_log_on: Literal["required", "optional"] = "optional"
+    #: REG-22: without a card or a command of the dealer for this long, the next betting waits for a log-on; 0 never.
+    lock_after_s: float = 300.0
+    #: M-23, M-24: the dealer confirms that felt and screen agree before the result is published.
+    confirm_result: bool = False
+    confirm_s: float = 20.0
     betting_s: float = 15.0
     insurance_s: float = 8.0
     decision_s: float = 12.0
@@ -85,7 +108,7 @@ class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     reserve: int | None = None
 
     def __post_init__(self) -> None:
-        for name, value in _BY_GAME[self.game].items():
+        for name, value in (_BY_GAME[self.game] | _POLICIES[self.game]).items():
             if getattr(self, name) is None:
                 msgspec.structs.force_setattr(self, name, value)
 
@@ -101,6 +124,10 @@ class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
                 ("follow_s", self.follow_s, 0.001),
                 ("peek_delay_s", self.peek_delay_s, 0),
                 ("standby_s", self.standby_s, 0.001),
+                ("confirm_s", self.confirm_s, 0.001),
+                ("approval_s", self.approval_s, 0.001),
+                ("lock_after_s", self.lock_after_s, 0),
+                ("host_loss_void_after_s", self.host_loss_void_after_s, 0),
             )
             if value < low
         ]

@@ -56,6 +56,7 @@ class Round:
     peeked: bool | None = None
     window: tuple[str, int] | None = None  # the open decision window
     shoe_result: dict[str, object] | None = None
+    confirmed: bool = False  # felt and screen agree, says a person
     version: int = 1
     outcome: dict[str, object] | None = None
 
@@ -94,6 +95,14 @@ class Round:
         if first.startswith("seat/"):
             self.cards = [replace(c, position=f"{second}/0") if c.position == f"{first}/1" else c for c in self.cards]
             self.demands.pop((first, 2), None)
+
+    def move(self, position: str, to: str) -> None:
+        """A card lies elsewhere than was recorded."""
+        self.cards = [replace(c, position=to) if c.position == position else c for c in self.cards]
+
+    def correct(self, position: str, card: str) -> None:
+        """The face at ``position`` was another one."""
+        self.cards = [replace(c, card=card) if c.position == position else c for c in self.cards]
 
     def reveal(self, position: str, card: str) -> None:
         """Make the face at ``position`` known and public."""

@@ -18,6 +18,7 @@ StepKind = Literal[
     "follow",  # bettors behind may follow a split or double on `line`
     "reveal",  # the face at `position` is turned
     "shoe_result",  # the shoe announces its own result
+    "confirm",  # the dealer says that felt and screen agree
     "finish",  # the result can be stated
     "standby",  # the shoe closes its hand
     "rescan",  # cards on the felt are read again, in order

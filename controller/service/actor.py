@@ -7,7 +7,7 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -88,6 +88,8 @@ class Actor:
         self._entropy = entropy
         self._wall = wall
         self._inbox: deque[Reading] = deque()
+        #: Wall clock of the newest fact that ``recover`` found; None in an empty journal.
+        self.last_fact_ms: int | None = None
         self._stopping = False
         self._public = public.initial()
         self._quiet_since = monotonic_ms()
@@ -110,7 +112,7 @@ class Actor:
 
     def recover(self) -> None:
         """Fold the journal, and send what was durable but may not have been sent. Raises ``JournalFault``."""
-        self._table.replay(decode_fact(row.body) for row in self._journal.facts())
+        self._table.replay(self._facts())
         seq = self._journal.oldest_seq - 1
         while page := self._journal.frames_since(seq, PAGE):
             for frame in page:
@@ -119,6 +121,11 @@ class Actor:
         for frame in list(self._journal.unsent()):
             self._hub.publish(frame.frame)
             self._journal.mark_sent(frame.seq)
+
+    def _facts(self) -> Iterator[Fact]:
+        for row in self._journal.facts():
+            self.last_fact_ms = row.at_ms
+            yield decode_fact(row.body)
 
     def begin(self, start: Start) -> None:
         """The first input of this process."""
@@ -281,7 +288,7 @@ class Actor:
             case _ if command.name == "snapshot":
                 data: Any = {"feed": journal.feed_id, "epoch": self._table.state.epoch, "seq": seq}
                 return wire.encode_reply(command.id, seq, data | {"state": self._public})
-        keys = ("phase", "step", "holds", "incidents", "devices_lost", "shoe")
+        keys = ("phase", "step", "holds", "incidents", "devices_lost", "shoe", "dealer", "locked", "manual", "alarms")
         round_ = self._public["round"]
         data = {key: self._public[key] for key in keys} | {"round": round_["id"] if round_ else None}
         return wire.encode_reply(command.id, seq, data | {"epoch": self._table.state.epoch, "feed": journal.feed_id})

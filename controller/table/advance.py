@@ -9,6 +9,7 @@ from controller.rules.steps import Step
 from controller.table import betting
 from controller.table.checks import card_fault, extra_card
 from controller.table.draft import Draft
+from controller.table.entries import manual
 from controller.table.reads import device_event, reuse_is_due
 
 #: A round has far fewer automatic steps; reaching this is a defect of a procedure.
@@ -123,6 +124,7 @@ def _finish(draft: Draft) -> None:
         assert draft.state.shoe is not None
         drawn = dict(roads([*draft.state.shoe.winners, result["outcomes"]["winner"]]))
     draft.emit(f.RoundResult(hands=result["hands"], outcomes=result["outcomes"], roads=drawn))
+    manual(draft, on=False)
     betting.settle(draft)
 
 
@@ -153,7 +155,9 @@ def _place_pending(draft: Draft, step: Step) -> bool:
     position = (first.position if step.takes(first.position or "") else step.position) or ""
     fault = card_fault(draft, step, position, first.card, counted=True)
     if fault is None:
-        draft.deal(step, position, first.card, pending=True)
+        draft.deal(
+            step, position, first.card, pending=True, by=("people",) if first.origin == "entered" else ("shoe",)
+        )
     else:
         fault.raise_on(draft)
     return True
@@ -211,6 +215,7 @@ def _time_for(draft: Draft, step: Step) -> int | None:
         "follow": rules.follow_s,
         "peek": rules.peek_delay_s,
         "standby": rules.standby_s,
+        "confirm": rules.confirm_s,
     }.get(step.kind)
     return None if seconds is None else _ms(seconds)
 

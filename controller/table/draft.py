@@ -74,6 +74,8 @@ class Draft:
         step = self._again(self.procedure.next_step(state.round, self.setting.rules))
         if step.kind == "finish" and traits.results and state.round.shoe_result is None:
             return Step("shoe_result")
+        if step.kind == "finish" and self.setting.rules.confirm_result and not state.round.confirmed:
+            return Step("confirm")
         return step
 
     def _again(self, step: Step) -> Step:
@@ -96,15 +98,25 @@ class Draft:
 
     # --- cards ---------------------------------------------------------------------------------------------
 
-    def deal(self, step: Step, position: str, face: str, *, pending: bool = False) -> None:
-        """Put a card that passed every check at ``position``."""
+    def deal(
+        self, step: Step, position: str, face: str, *, pending: bool = False, by: tuple[str, ...] = ("shoe",)
+    ) -> None:
+        """Put a card that passed every check at ``position``; ``by``: who vouches for it."""
         if position.startswith("burn/"):
             self._burn(step, face, pending)
             return
         shown = HIDDEN if step.hidden else face
         key, commitment = self._commit(position, face) if step.hidden else ("", None)
         self.emit(
-            f.CardDealt(position=position, card=shown, face=face, key=key, commitment=commitment, from_hold=pending)
+            f.CardDealt(
+                position=position,
+                card=shown,
+                face=face,
+                key=key,
+                commitment=commitment,
+                validated_by=by,
+                from_hold=pending,
+            )
         )
 
     def _burn(self, step: Step, face: str, pending: bool) -> None:
@@ -142,16 +154,21 @@ class Draft:
         position: str | None = None,
         secret: bool = False,
         ledger: Literal["new", "waiting", "known"] = "new",
+        note: str = "",
+        also: tuple[str, ...] = (),
     ) -> None:
         """Raise an incident, which holds the table. ``secret``: the card lies face down, so its public form is the
-        same whatever went wrong."""
-        state = self.state
+        same whatever went wrong. ``note``: a person's own words, which stay in the journal."""
+        state, rules = self.state, self.setting.rules
         shown = "hidden" if secret else code
         legal = incidents.legal(
             shown,
             has_card=bool(cards),
             round_open=state.round_open,
             has_shoe=state.shoe is not None and not state.shoe.void,
+            policy=rules.position_error_policy,
+            reshuffle=rules.on_error == "cancel_and_reshuffle",
+            also=also,
         )
         self.emit(
             f.IncidentRaised(
@@ -165,8 +182,15 @@ class Draft:
                 cause=code if not secret else f"{code}: {actual}",
                 cards=cards,
                 ledger=ledger,
+                note=note,
             )
         )
+
+    def touched(self) -> None:
+        """Somebody is at the table: the lock waits anew."""
+        seconds = self.setting.rules.lock_after_s
+        on = self.state.dealer is not None and seconds > 0 and not self.state.locked
+        self.state.idle_due = self.now + round(seconds * 1000) if on else None
 
     def report(
         self, event: msgspec.Struct | dict[str, Any], use: Literal["record", "defer", "act"] = "record"

@@ -22,6 +22,10 @@ from controller.table.state import Hold, Pending, Sealed, Shoe, TableState
 SUPERVISION = frozenset(
     {
         "round_result",
+        "result_corrected",
+        "approval_requested",
+        "approval_given",
+        "approval_refused",
         "paused",
         "resumed",
         "incident_raised",

@@ -9,7 +9,8 @@ from typing import Any
 from controller import facts as f
 from controller.rules.round import Round
 from controller.table.incidents import Incident
-from controller.table.state import Hold, Pending, Rescan, Sealed, TableState
+from controller.table.lines import cards_by_line
+from controller.table.state import Approval, Hold, Pending, Rescan, Sealed, TableState
 
 
 def unqueue(state: TableState, card: str, position: str | None) -> Pending:
@@ -62,6 +63,7 @@ def _incident_raised(state: TableState, fact: f.IncidentRaised, now: int) -> Non
         for card in fact.cards:
             state.shoe.count(card)
     state.incident_count = fact.incident
+    state.alarms |= {fact.incident}
     state.incidents[fact.incident] = Incident(
         fact.incident, fact.code, fact.cause, fact.cards, fact.position, fact.resolutions
     )
@@ -77,29 +79,113 @@ def _incident_resolved(state: TableState, fact: f.IncidentResolved, now: int) ->
     state.holds.pop(f"incident:{fact.incident}", None)
     if fact.resolution == "use_as_next" and incident.cards:
         state.pending = (*state.pending, *(Pending(card, "kept") for card in incident.cards))
+    if not fact.by.startswith("policy:"):
+        state.alarms -= {fact.incident}
+    if fact.resolution == "enter_card" and incident.unread and fact.card is not None and state.shoe is not None:
+        # It left the shoe before any card that waits behind it, and was counted without a face.
+        state.shoe.identify(fact.card)
+        state.pending = (Pending(fact.card, "entered", incident.position), *state.pending)
     if fact.resolution == "rescan" and incident.unread:
         state.reread = True
         for card in incident.cards:
             assert state.shoe is not None
             state.shoe.uncount(card)
-    if incident.cause == "M-24":
+    if incident.cause == "M-24" and state.round is not None and state.round_open:
+        state.round.confirmed = True
+    elif incident.cause == "M-24":
         state.standby = True
     if state.rescan is not None and state.rescan.hold == f"incident:{fact.incident}":
         state.rescan = None
 
 
+def _acknowledged(state: TableState, fact: f.IncidentAcknowledged, now: int) -> None:  # noqa: ARG001
+    state.alarms -= {fact.incident}
+
+
+def _approval_requested(state: TableState, fact: f.ApprovalRequested, now: int) -> None:
+    state.approval_count = fact.approval
+    state.approvals[fact.approval] = Approval(fact.approval, fact.action, fact.by, fact.reason, fact.args)
+    state.holds["approval"] = Hold("approval", f"{fact.action} waits for another person", fact.by)
+    state.approval_due = now + fact.until_ms
+
+
+def _approval_ended(state: TableState, fact: f.ApprovalGiven | f.ApprovalRefused, now: int) -> None:  # noqa: ARG001
+    state.approvals.pop(fact.approval, None)
+    if not state.approvals:
+        state.holds.pop("approval", None)
+        state.approval_due = None
+
+
+def _manual_mode(state: TableState, fact: f.ManualModeChanged, now: int) -> None:  # noqa: ARG001
+    state.manual = fact.manual
+
+
+def _card_corrected(state: TableState, fact: f.CardCorrected, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    assert state.shoe is not None
+    state.shoe.seen[fact.before] -= 1
+    state.shoe.identify(fact.card)
+    state.round.correct(fact.position, fact.card)
+
+
+def _result_corrected(state: TableState, fact: f.ResultCorrected, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    state.round.version = fact.supersedes + 1
+    state.round.outcome = {"hands": fact.hands, "outcomes": fact.outcomes}
+    if state.betting is not None and fact.voided:
+        state.betting.settle_void()
+    elif state.betting is not None:
+        state.betting.settle(cards_by_line(state.round))
+    if fact.roads is not None and state.shoe is not None:
+        del state.shoe.winners[-1:]
+        if not fact.voided:
+            state.shoe.winners.append(fact.outcomes["winner"])
+
+
+def _card_reassigned(state: TableState, fact: f.CardReassigned, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    state.round.move(fact.position, fact.to)
+
+
+def _result_confirmed(state: TableState, fact: f.ResultConfirmed, now: int) -> None:  # noqa: ARG001
+    assert state.round is not None
+    state.round.confirmed = True
+
+
+def _shift_started(state: TableState, fact: f.ShiftStarted, now: int) -> None:  # noqa: ARG001
+    state.dealers = fact.dealers
+
+
+def _logged_on(state: TableState, fact: f.DealerLoggedOn, now: int) -> None:  # noqa: ARG001
+    state.dealer = fact.dealer
+
+
+def _logged_off(state: TableState, fact: f.DealerLoggedOff, now: int) -> None:  # noqa: ARG001
+    state.dealer, state.locked, state.idle_due = None, False, None
+
+
+def _locked(state: TableState, fact: f.TableLocked, now: int) -> None:  # noqa: ARG001
+    state.locked, state.idle_due = True, None
+
+
+def _unlocked(state: TableState, fact: f.TableUnlocked, now: int) -> None:  # noqa: ARG001
+    state.locked = False
+
+
 def _round_voided(state: TableState, fact: f.RoundVoided, now: int) -> None:  # noqa: ARG001
-    _voided(state, shoe=fact.shoe)
+    _voided(state, shoe=fact.shoe, by=fact.by)
     if state.betting is not None:
         state.betting.void()
 
 
 def _shoe_voided(state: TableState, fact: f.ShoeVoided, now: int) -> None:  # noqa: ARG001
-    _voided(state, shoe=True)
+    _voided(state, shoe=True, by=fact.by)
 
 
-def _voided(state: TableState, *, shoe: bool) -> None:
+def _voided(state: TableState, *, shoe: bool, by: str) -> None:
     for number in list(state.incidents):
+        if not by.startswith("policy:"):
+            state.alarms -= {number}
         del state.incidents[number]
         state.holds.pop(f"incident:{number}", None)
     state.holds.pop("restart", None)
@@ -130,4 +216,18 @@ HOLDS: dict[type[f.Fact], Callable[[TableState, Any, int], None]] = {
     f.IncidentResolved: _incident_resolved,
     f.RoundVoided: _round_voided,
     f.ShoeVoided: _shoe_voided,
+    f.IncidentAcknowledged: _acknowledged,
+    f.ApprovalRequested: _approval_requested,
+    f.ApprovalGiven: _approval_ended,
+    f.ApprovalRefused: _approval_ended,
+    f.ManualModeChanged: _manual_mode,
+    f.CardCorrected: _card_corrected,
+    f.ResultCorrected: _result_corrected,
+    f.CardReassigned: _card_reassigned,
+    f.ResultConfirmed: _result_confirmed,
+    f.ShiftStarted: _shift_started,
+    f.DealerLoggedOn: _logged_on,
+    f.DealerLoggedOff: _logged_off,
+    f.TableLocked: _locked,
+    f.TableUnlocked: _unlocked,
 }

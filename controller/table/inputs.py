@@ -9,14 +9,17 @@ from controller.book.rows import BalanceRequest
 from controller.commands import Command
 from drivers.events import Event
 
+Deadline = Literal["step", "void", "post", "approval", "idle"]
+
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The service came up on a journal that was folded to its end."""
+    """The service came up on a journal folded to its end. ``away_ms``: wall-clock time since its last fact."""
 
     program: str
     config_digest: str
     config: str
+    away_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class BalancesInput:
 class DeadlineInput:
     """A deadline of ``Table.deadline`` has passed."""
 
-    name: Literal["step", "void", "post"]
+    name: Deadline
 
 
 Input = Start | ShoeInput | CommandInput | BalancesInput | DeadlineInput

@@ -9,16 +9,17 @@ from controller import commands as c
 from controller import facts as f
 from controller.book.classic import ClassicBook
 from controller.refusal import Refusal
-from controller.table import betting
+from controller.table import approvals, betting, people
 from controller.table.advance import end_shoe, open_seals
 from controller.table.draft import Draft
+from controller.table.entries import ENTER, manual
 from controller.table.incidents import VOIDS
 from controller.table.rescan import end_rescan
 
 #: Holds that a supervisor lifts by `resume`; the others go with their cause.
 KEY_MAX = 100
 LIFTED_BY_RESUME = ("pause", "restart")
-_LIFTED_BY = {"incident": "resolve", "device": "the device to come back"}
+_LIFTED_BY = {"incident": "resolve", "device": "the device to come back", "approval": "approve"}
 
 
 def order(draft: Draft, command: c.Command, date: str) -> None:
@@ -33,6 +34,8 @@ def order(draft: Draft, command: c.Command, date: str) -> None:
         )
     if command.role == "game_server" and "game_server" in state.devices_lost:
         draft.emit(f.DeviceRestored(device="game_server"))
+    if command.role in ("dealer", "supervisor"):
+        draft.touched()
     if command.name == "load_shoe":
         _load_shoe(draft, command, date)
     else:
@@ -70,18 +73,22 @@ def _this_round(draft: Draft, round_: str) -> None:
         raise Refusal("wrong_round", f"round {round_!r} is not in progress", expected=now)
 
 
-def _start_shift(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: ARG001 - all orders are called alike
+def _start_shift(draft: Draft, command: c.Command, args: c.StartShift) -> None:
     _free(draft)
-    draft.emit(f.ShiftStarted(by=command.by))
+    if len(set(args.dealers)) != len(args.dealers) or not all(name and len(name) <= 64 for name in args.dealers):
+        raise Refusal("bad_args", "start_shift: name each dealer once", expected="names as in the key folder")
+    draft.emit(f.ShiftStarted(by=command.by, dealers=tuple(args.dealers)))
 
 
-def _end_shift(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: ARG001
+def _end_shift(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: ARG001 - all orders are called alike
     _free(draft)
     _posted(draft)
     if draft.state.phase in ("burning", "result"):
         end_shoe(draft, "shift ended")
     elif draft.state.phase == "voided":
         open_seals(draft)
+    if draft.state.dealer is not None:
+        draft.emit(f.DealerLoggedOff(dealer=draft.state.dealer, by=command.by))
     draft.emit(f.ShiftEnded(by=command.by))
 
 
@@ -109,6 +116,7 @@ def _open_bets(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: AR
     state, rules = draft.state, draft.setting.rules
     _expect(draft, "open_bets")
     _posted(draft)
+    people.may_open(draft)
     shoe = state.shoe
     assert shoe is not None
     if shoe.left < rules.reserve_cards and rules.shuffle == "cut_card":
@@ -293,15 +301,36 @@ def _resolve(draft: Draft, command: c.Command, args: c.Resolve) -> None:
             f"a card of incident {min(earlier)} left the shoe before this one: resolve that first",
             expected=f"resolve incident {min(earlier)}",
         )
-    if args.resolution == "rescan" and incident.cause == "M-30":
+    if args.resolution == ENTER:
+        raise Refusal("not_legal", "a card is entered by its own command", expected="enter_card, then approve")
+    if args.resolution == "rescan" and incident.cause in ("M-30", "M-23"):
         _rescan(draft, command, f"incident:{args.incident}", args.cards, args.reason)
         return
+    if args.resolution == "reassign":
+        reassign(draft, args.position)
     draft.emit(
         f.IncidentResolved(incident=args.incident, resolution=args.resolution, reason=args.reason, by=command.by)
     )
     if args.resolution in VOIDS:
         foul = incident.cause.startswith("M-26")
         void(draft, args.reason, command.by, shoe=foul or args.resolution == "void_round_and_shoe")
+
+
+def reassign(draft: Draft, to: str | None) -> None:
+    """The last card stays where it lies: the record follows the felt, the place left out is dealt next (M-11..13)."""
+    state = draft.state
+    round_ = state.round
+    if round_ is None or state.phase != "dealing" or not round_.cards:
+        raise Refusal("not_allowed_now", "only while the first cards are dealt can a card stay elsewhere")
+    last = round_.cards[-1]
+    places = [p for p in draft.procedure.deal_places(round_) if round_.at(p) is None]
+    if to is None or not last.public or to not in places:
+        raise Refusal(
+            "bad_args",
+            "reassign: name the free place where the last card lies",
+            expected="position: " + ", ".join(places),
+        )
+    draft.emit(f.CardReassigned(position=last.position, to=to))
 
 
 def _void(draft: Draft, command: c.Command, args: c.Void) -> None:
@@ -314,8 +343,10 @@ def _void(draft: Draft, command: c.Command, args: c.Void) -> None:
 def void(draft: Draft, reason: str, by: str, *, shoe: bool) -> None:
     """Void the round in progress, and the shoe if asked to (ERR-09) or if its composition is broken (M-26)."""
     foul = any(i.cause.startswith("M-26") for i in draft.state.incidents.values())
+    reshuffle = draft.setting.rules.on_error == "cancel_and_reshuffle"
     if draft.state.round_open:
-        draft.emit(f.RoundVoided(reason=reason, by=by, shoe=shoe or foul))
+        draft.emit(f.RoundVoided(reason=reason, by=by, shoe=shoe or foul or reshuffle))
+        manual(draft, on=False)
         betting.settle(draft)
     else:
         draft.emit(f.ShoeVoided(reason=reason, by=by))
@@ -344,4 +375,12 @@ _ORDERS: dict[str, Callable[[Draft, c.Command, Any], None]] = {
     "resolve": _resolve,
     "void": _void,
     "reopen": _reopen,
+    "log_on": people.log_on,
+    "log_off": people.log_off,
+    "confirm": people.confirm,
+    "report": people.report,
+    "acknowledge": people.acknowledge,
+    "enter_card": approvals.enter_card,
+    "correct": approvals.correct,
+    "approve": approvals.approve,
 }

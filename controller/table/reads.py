@@ -12,6 +12,7 @@ from controller.rules import baccarat
 from controller.rules.steps import Step
 from controller.table.checks import card_fault, extra_card
 from controller.table.draft import Draft
+from controller.table.people import unattended
 from controller.table.rescan import rescanned
 from controller.table.tags import tag_event
 from drivers import events as e
@@ -97,6 +98,9 @@ def _card(draft: Draft, card: str, position: str | None) -> None:
     if state.phase in ("closed", "shoe_change", "voided"):
         draft.emit(f.ReadOutOfGame(card=card))
         return
+    draft.touched()
+    if unattended(draft) and not any(i.cause == "M-34" for i in state.incidents.values()):
+        draft.incident("M-34", expected="a dealer logged on", actual="a card left the shoe")
     if state.rescan is not None:
         rescanned(draft, card)
         return

@@ -105,11 +105,22 @@ class Rescan:
 @dataclass(frozen=True, slots=True)
 class Pending:
     """A card that has left the shoe and waits for its place: ``held`` during a hold, ``found`` on the felt by a
-    rescan, ``kept`` by a supervisor as the next card."""
+    rescan, ``kept`` by a supervisor as the next card, ``entered`` by hand and approved."""
 
     card: str
-    origin: Literal["held", "found", "kept"]
+    origin: Literal["held", "found", "kept", "entered"]
     position: str | None = None  # where it was due when it was held
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """An action that waits for another person. ``args``: what it would do, as its command gave it."""
+
+    id: int
+    action: Literal["enter_card", "correct"]
+    by: str
+    reason: str
+    args: dict[str, Any]
 
 
 #: Phases in which a round is in progress: its bets are at stake.
@@ -120,7 +131,7 @@ DEAL_PHASES = ROUND_PHASES - {"betting"}
 
 @dataclass(slots=True)
 class TableState:
-    """The fold of all facts. ``step_due`` and ``void_due`` are monotonic ms and not part of the fold."""
+    """The fold of all facts. Fields ending in ``_due`` are monotonic ms and not part of the fold."""
 
     phase: str = "closed"
     epoch: int = 0
@@ -145,8 +156,19 @@ class TableState:
     failed_rescan: int | None = None
     reread: bool = False
     standby: bool = True
+    approvals: dict[int, Approval] = field(default_factory=dict)
+    approval_count: int = 0
+    #: Incidents that no person has answered for yet.
+    alarms: frozenset[int] = frozenset()
+    manual: bool = False
+    dealer: str | None = None
+    dealers: tuple[str, ...] = ()
+    locked: bool = False
     step_due: int | None = field(default=None, compare=False)
     void_due: int | None = field(default=None, compare=False)
+    approval_due: int | None = field(default=None, compare=False)
+    #: When the table locks unless somebody does something.
+    idle_due: int | None = field(default=None, compare=False)
 
     def copy(self) -> TableState:
         """A draft: mutable parts are copied, immutable ones shared."""
@@ -154,7 +176,7 @@ class TableState:
         new.shoe = self.shoe.copy() if self.shoe else None
         new.round = self.round.copy() if self.round else None
         new.book = self.book.copy() if self.book else None
-        new.holds, new.incidents = dict(self.holds), dict(self.incidents)
+        new.holds, new.incidents, new.approvals = dict(self.holds), dict(self.incidents), dict(self.approvals)
         return new
 
     @property

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from controller import facts as f
 from controller.book import open_book
 from controller.refusal import Refusal
 from controller.rules import PROCEDURES
-from controller.table import betting
+from controller.table import approvals, betting, people
 from controller.table.advance import advance
 from controller.table.draft import Draft, Setting
 from controller.table.fold import Fold, replay_error
-from controller.table.inputs import BalancesInput, CommandInput, DeadlineInput, Input, ShoeInput, Start
+from controller.table.inputs import BalancesInput, CommandInput, Deadline, DeadlineInput, Input, ShoeInput, Start
 from controller.table.orders import close_by_book, order, void
 from controller.table.reads import shoe_event
 from controller.table.state import TableState
@@ -52,7 +52,8 @@ class Table:
                 raise JournalFault(replay_error(fact, self.state.n + 1, refusal)) from refusal
             if self.state.book is not None:
                 self.state.book.commit()
-        self.state.step_due = self.state.void_due = None
+        state = self.state
+        state.step_due = state.void_due = state.approval_due = state.idle_due = None
 
     def decide(self, what: Input, now: int, entropy: bytes) -> Outcome:
         """Decide one input at ``now`` on a draft. The state is untouched until ``accept``."""
@@ -63,6 +64,7 @@ class Table:
             _take(draft, what)
             # After the cut card the same card is still due: the dealer must be told to draw again.
             cut = any(isinstance(r.fact, f.CutCardDrawn) for r in draft.records)
+            approvals.withdraw(draft)
             advance(draft, announce=cut or isinstance(what, Start))
             _watch(draft, now)
             return Outcome(draft.state, tuple(draft.records), reply=draft.reply)
@@ -77,16 +79,20 @@ class Table:
         if self.state.book is not None:
             self.state.book.commit()
 
-    def deadline(self) -> tuple[Literal["step", "void", "post"], int] | None:
+    def deadline(self) -> tuple[Deadline, int] | None:
         """The next deadline and its monotonic ms; None if nothing is timed. A slice still to be posted is due now."""
         state = self.state
         if state.book is not None and state.book.unposted:
             return "post", 0
-        found: list[tuple[int, Literal["step", "void", "post"]]] = []
+        found: list[tuple[int, Deadline]] = []
         if state.step_due is not None and not state.holds:
             found.append((state.step_due, "step"))
         if state.void_due is not None:
             found.append((state.void_due, "void"))
+        if state.approval_due is not None:
+            found.append((state.approval_due, "approval"))
+        if state.idle_due is not None:
+            found.append((state.idle_due, "idle"))
         if not found:
             return None
         due, name = min(found)
@@ -105,6 +111,12 @@ def _take(draft: Draft, what: Input) -> None:
             _step_deadline(draft)
         case DeadlineInput("post"):
             betting.post(draft)
+        case DeadlineInput("approval"):
+            if draft.state.approval_due is not None and draft.now >= draft.state.approval_due:
+                approvals.expire(draft)
+        case DeadlineInput("idle"):
+            if draft.state.idle_due is not None and draft.now >= draft.state.idle_due:
+                people.lock(draft)
         case DeadlineInput() if draft.state.void_due is not None and draft.now >= draft.state.void_due:
             void(draft, "not resolved in time", "policy:auto_void", shoe=False)
         case Start():
@@ -124,6 +136,13 @@ def _start(draft: Draft, start: Start) -> None:
         draft.emit(
             f.Paused(hold="restart", reason="cards may have been drawn while the table was down", by="policy:restart")
         )
+    if state.approvals:
+        draft.state.approval_due = draft.now + round(draft.setting.rules.approval_s * 1000)
+    draft.touched()
+    rules = draft.setting.rules
+    too_long = start.away_ms > rules.host_loss_void_after_s * 1000
+    if rules.on_restart == "void_round_and_shoe" and state.round_open and too_long:
+        void(draft, f"the table was away for {start.away_ms // 1000} s", "policy:on_restart", shoe=True)
 
 
 def _step_deadline(draft: Draft) -> None:
@@ -147,6 +166,8 @@ def _step_deadline(draft: Draft) -> None:
         case "decide":
             what = f"no demand for {state.step.line} at {state.step.prefix_len} cards in time"
             draft.emit(f.DeviceLost(device="game_server", reason=what))
+        case "confirm":
+            draft.incident("M-24", expected="the dealer's confirmation", actual="none came in time")
         case "standby":
             draft.incident("M-24", expected="the shoe's stand-by", actual="none came in time")
 

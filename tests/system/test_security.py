@@ -28,21 +28,22 @@ from drivers.line.codec import card_code
 
 #: Design page 6, for the commands that exist.
 OBSERVER = {"snapshot", "since", "status"}
-DEALER = OBSERVER | {"load_shoe", "pause"}
+DEALER = OBSERVER | {"load_shoe", "pause", "log_on", "log_off", "confirm", "report"}
 MAY = {
     "observer": OBSERVER,
     "game_server": OBSERVER
     | {"open_bets", "close_bets", "close_decisions", "branch_demand"}
     | {"place_bets", "decide", "insure", "follow", "settlement"},
     "dealer": DEALER,
-    "supervisor": DEALER | {"start_shift", "end_shift", "resume", "resolve", "void", "reopen"},
+    "supervisor": DEALER
+    | {"start_shift", "end_shift", "resume", "resolve", "void", "reopen"}
+    | {"enter_card", "correct", "approve", "acknowledge"},
     "camera": set(),
     "technician": {"status"},
 }
 #: Of the design's other commands none may be half there.
 NOT_YET = (
-    "bets", "log_on", "log_off", "confirm", "report",
-    "enter_card", "correct", "approve", "acknowledge", "history", "statistics", "shoe_report", "sighting",
+    "bets", "history", "statistics", "shoe_report", "sighting",
     "camera_health", "calibration_get", "calibration_put", "device_command",
 )  # fmt: skip
 WAIT_MS = 10_000

@@ -69,9 +69,17 @@ FIELDS = [field for field in msgspec.structs.fields(GameOptions) if field.name !
 CASES = [(game, field.name) for game in PROCEDURES for field in FIELDS]
 
 
+#: Options that are read only beside another one.
+NEEDS: dict[str, dict[str, Any]] = {
+    "shuffle": {"burn": "none"},
+    "confirm_s": {"confirm_result": True},
+    "host_loss_void_after_s": {"on_restart": "void_round_and_shoe"},
+}
+
+
 def pages_by_value(game: str, name: str, **rules: Any) -> list[str]:
     field = next(field for field in FIELDS if field.name == name)
-    given = {"burn": "none"} if name == "shuffle" else {}
+    given = NEEDS.get(name, {})
     return [prose(game, **given | rules | {name: value}) for value in values_of(field)]
 
 

@@ -65,16 +65,21 @@ class Bench:
         again.replay(f.decode_fact(f.encode_fact(r.fact)) for r in self.records)
         assert again.state == self.state
 
-    def start(self) -> None:
-        self.put(Start("test", "digest", "{}"))
+    def start(self, away_ms: int = 0) -> None:
+        self.put(Start("test", "digest", "{}", away_ms))
         self.put(ShoeInput(e.PortRestored("pty")))
 
-    def restart(self) -> None:
+    def restart(self, away_ms: int = 0) -> None:
         """The process died and came back on its journal."""
         table = Table(self.setting)
         table.replay(r.fact for r in self.records)
         self.table = table
-        self.start()
+        self.start(away_ms)
+
+    def approve(self, *, accept: bool = True, person: str = "kim") -> list[f.Fact]:
+        """Another supervisor answers what is asked."""
+        (number,) = self.state.approvals
+        return self.ok("approve", approval=number, accept=accept, reason="seen", person=person)
 
     def shoe(self, *events: e.Event) -> list[f.Fact]:
         found: list[f.Fact] = []
@@ -85,12 +90,14 @@ class Bench:
     def cards(self, text: str) -> list[f.Fact]:
         return self.shoe(*(e.CardDrawn(card) for card in text.split()))
 
-    def order(self, name: str, *, role: str | None = None, seen: int | None = -1, **args: Any) -> Outcome:
+    def order(
+        self, name: str, *, role: str | None = None, seen: int | None = -1, person: str = "pat", **args: Any
+    ) -> Outcome:
         self._ids += 1
         role = role or SENDER.get(name, "supervisor")
         seen_seq = self.state.seq if seen == -1 else seen
         envelope = Envelope(id=f"test-{self._ids:06d}", command=name, args=args, seen_seq=seen_seq)
-        command = authorise(envelope, role=role, person="pat")
+        command = authorise(envelope, role=role, person=person)
         return self.put(CommandInput(command, "20261129"))
 
     def ok(self, name: str, **args: Any) -> list[f.Fact]:

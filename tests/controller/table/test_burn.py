@@ -92,7 +92,7 @@ def test_M_01_the_indicator_is_unread_and_read_again(bench: Any) -> None:
     b = loaded(bench)
     b.shoe(e.NoRead("NR"))
     assert b.incident == "M-01"
-    assert b.last(f.IncidentRaised).resolutions == ("rescan", "void_round_and_shoe")
+    assert b.last(f.IncidentRaised).resolutions == ("rescan", "enter_card", "void_round_and_shoe")
     b.resolve("rescan")
     assert (b.step, b.state.step.again) == ("draw burn/0", True)
     b.cards("2H")

@@ -242,7 +242,7 @@ def test_M_01_an_unread_card_is_read_again(bench: Any, event: e.Event) -> None:
     b.cards("TC")
     b.shoe(event)
     assert b.incident == "M-01"
-    assert b.last(f.IncidentRaised).resolutions == ("rescan", "void_round", "void_round_and_shoe")
+    assert b.last(f.IncidentRaised).resolutions == ("rescan", "enter_card", "void_round", "void_round_and_shoe")
     assert b.step == "wait"
     b.resolve("rescan")
     assert (b.step, b.state.step.again) == ("draw dealer/0", True)

@@ -25,6 +25,11 @@ ARGS: dict[str, dict[str, Any]] = {
     "resolve": {"incident": 1, "resolution": "resume", "reason": "x"},
     "void": {"reason": "x"},
     "reopen": {"reason": "x"},
+    "report": {"code": "M-25"},
+    "enter_card": {"incident": 1, "card": "TD", "reason": "x"},
+    "correct": {"round": "r", "cards": [["player/0", "TD"]], "reason": "x"},
+    "approve": {"approval": 1, "accept": True, "reason": "x"},
+    "acknowledge": {"incident": 1},
 }
 #: design page 6, as far as this table has the commands
 ALLOWED = {
@@ -33,10 +38,13 @@ ALLOWED = {
         "snapshot", "since", "status", "open_bets", "close_bets", "close_decisions", "branch_demand", "place_bets",
         "decide", "insure", "follow", "settlement",
     },
-    "dealer": {"snapshot", "since", "status", "load_shoe", "pause"},
+    "dealer": {
+        "snapshot", "since", "status", "load_shoe", "pause", "log_on", "log_off", "confirm", "report",
+    },
     "supervisor": {
-        "snapshot", "since", "status", "load_shoe", "pause", "start_shift", "end_shift", "resume", "resolve", "void",
-        "reopen",
+        "snapshot", "since", "status", "load_shoe", "pause", "log_on", "log_off", "confirm", "report",
+        "start_shift", "end_shift", "resume", "resolve", "void", "reopen", "enter_card", "correct", "approve",
+        "acknowledge",
     },
     "camera": set(),
     "technician": {"status"},
