@@ -184,6 +184,27 @@ class Reopen(Args, frozen=True, kw_only=True):
     reason: str
 
 
+class History(Args, frozen=True, kw_only=True):
+    """Rounds of the record, newest first, at most ``limit`` (200) of those before round ``after``; or one ``round``,
+    whole."""
+
+    after: str | None = None
+    limit: int = 50
+    round: str | None = None
+
+
+class Statistics(Args, frozen=True, kw_only=True):
+    """Rounds, voids, incidents, misreads, manual entries and read intervals, collated."""
+
+    by: Literal["game", "dealer", "supervisor", "shift", "device", "error"]
+
+
+class ShoeReport(Args, frozen=True, kw_only=True):
+    """Burn, cut card, rounds, incidents and read intervals of a shoe; without ``shoe`` of the newest."""
+
+    shoe: str | None = None
+
+
 COMMANDS: Final[dict[str, type[Args]]] = {
     "snapshot": NoArgs,
     "since": Since,
@@ -213,10 +234,15 @@ COMMANDS: Final[dict[str, type[Args]]] = {
     "correct": Correct,
     "approve": Approve,
     "acknowledge": Acknowledge,
+    "history": History,
+    "statistics": Statistics,
+    "shoe_report": ShoeReport,
 }
 
 _OBSERVER = frozenset({"snapshot", "since", "status"})
 _DEALER = _OBSERVER | {"load_shoe", "pause", "log_on", "log_off", "confirm", "report"}
+#: Answered from the journal, beside the table.
+RECORD: Final = frozenset({"history", "statistics", "shoe_report"})
 ROLES: Final[dict[str, frozenset[str]]] = {
     "observer": _OBSERVER,
     "game_server": _OBSERVER
@@ -244,12 +270,13 @@ ROLES: Final[dict[str, frozenset[str]]] = {
         "correct",
         "approve",
         "acknowledge",
-    },
+    }
+    | RECORD,
     "camera": frozenset(),
     "technician": frozenset({"status"}),
 }
 #: Answered from what is already published; they never reach the table.
-QUERIES: Final = _OBSERVER | {"settlement"}
+QUERIES: Final = _OBSERVER | {"settlement"} | RECORD
 #: Refused when a supervision or result fact is newer than ``seen_seq``.
 NEEDS_SEEN_SEQ: Final = frozenset({"resume", "resolve", "void", "reopen", "enter_card", "correct", "approve"})
 

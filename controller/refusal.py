@@ -28,6 +28,9 @@ CODES: Final = {
     "no_dealer": "no dealer is logged on",
     "locked": "the table is locked until somebody logs on",
     "shoe_known": "the shoe id was used before",
+    "not_found": "the journal holds no such round or shoe",
+    "busy": "too many questions about the record wait; ask again",
+    "too_large": "the answer would be larger than 1 MiB; ask for less",
     "too_old": "those frames are no longer kept; take a snapshot",
     "internal": "the table failed to handle the request; nothing was changed",
 }

@@ -43,19 +43,46 @@ class JournalReader:
         last: int = self._database.rows("SELECT coalesce(max(seq), 0) FROM outbox")[0][0]
         return last
 
+    def mark(
+        self,
+        type: str,  # noqa: A002 -- the column's name
+        *,
+        before: int | None = None,
+        after: int | None = None,
+        round: str | None = None,  # noqa: A002 -- the trade's word
+    ) -> FactRow | None:
+        """The newest fact of ``type`` with ``n`` below ``before``, or the oldest one above ``after``; of ``round``.
+
+        ``type`` is one of ``schema.MARKS``: these are found without a walk. Raises ``ValueError`` for another.
+        """
+        if type not in schema.MARKS:
+            raise ValueError(f"{type} is not indexed")
+        sql = f"SELECT {schema.FACT_COLUMNS} FROM facts WHERE {schema.IS_MARK} AND type = ?"
+        args: list[int | str] = [type]
+        for text, value in (("round = ?", round), ("n < ?", before), ("n > ?", after)):
+            if value is not None:
+                sql += f" AND {text}"
+                args.append(value)
+        order = "ASC" if after is not None else "DESC"
+        rows = self._database.rows(f"{sql} ORDER BY n {order} LIMIT 1", args)
+        return FactRow(*rows[0]) if rows else None
+
     def facts(
         self,
         from_n: int = 1,
         *,
+        to_n: int | None = None,
         round: str | None = None,  # noqa: A002 -- the trade's word
         shoe: str | None = None,
         types: Collection[str] | None = None,
     ) -> Iterator[FactRow]:
-        """The facts from ``from_n`` on, in order, that match every filter given, to the end as it is then."""
+        """The facts from ``from_n`` to ``to_n``, in order, that match every filter given; without ``to_n`` to the
+        end as it is then."""
         start = self._next(from_n)
-        while start is not None:
+        while start is not None and (to_n is None or start <= to_n):
             sql = f"SELECT {schema.FACT_COLUMNS} FROM facts WHERE n BETWEEN ? AND ? ORDER BY n"
-            for row in self._database.rows(sql, (start, start + _WINDOW - 1)):
+            end = start + _WINDOW - 1 if to_n is None else min(start + _WINDOW - 1, to_n)
+            for row in self._database.rows(sql, (start, end)):
                 fact = FactRow(*row)
                 if (
                     (round is None or fact.round == round)

@@ -20,6 +20,20 @@ _TABLES: Final = (
     "CREATE INDEX commands_at ON commands (at_ms)",
 )
 
+#: The few types of facts that say where a round, shoe or shift begins or ends, who deals, and what was corrected
+#: later. They alone are indexed, so that a round of a month ago is found at once and a commit stays cheap.
+MARKS: Final = (
+    "table_started", "shift_started", "shift_ended", "shoe_loaded", "shoe_ended", "betting_opened",
+    "dealer_logged_on", "dealer_logged_off", "card_corrected", "result_corrected",
+)  # fmt: skip
+#: SQLite uses a partial index only for a query that repeats its condition word for word.
+IS_MARK: Final = "type IN ({})".format(", ".join(f"'{name}'" for name in MARKS))
+
+_INDEXES: Final = {
+    "facts_marks": f"CREATE INDEX facts_marks ON facts (type, round) WHERE {IS_MARK}",
+    "facts_mark_order": f"CREATE INDEX facts_mark_order ON facts (type) WHERE {IS_MARK}",
+}
+
 INSERT_FACT: Final = "INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_FRAME: Final = "INSERT INTO outbox VALUES (?, ?, ?)"
 INSERT_COMMAND: Final = "INSERT INTO commands VALUES (?, ?, ?, ?)"
@@ -35,6 +49,14 @@ def create(database: Database, *, feed: str, table: str, now_ms: int) -> None:
     batches.append((f"PRAGMA application_id = {APPLICATION_ID}", [()]))
     batches.append(("INSERT INTO meta VALUES (?, ?)", list(meta.items())))
     database.write(batches)
+
+
+def complete(database: Database) -> None:
+    """Add what an older journal lacks: indexes, no data. For the writer, once a start."""
+    there = {name for (name,) in database.rows("SELECT name FROM sqlite_schema WHERE type = 'index'")}
+    missing: list[Batch] = [(sql, [()]) for name, sql in _INDEXES.items() if name not in there]
+    if missing:
+        database.write(missing)
 
 
 def read_meta(database: Database, path: str) -> dict[str, Any]:

@@ -99,6 +99,7 @@ class Journal:
             stack.callback(database.close)
             meta = schema.read_meta(database, real)
             database.use_wal()
+            schema.complete(database)
             for key, wanted in (("table", table), ("feed", feed)):
                 if wanted is not None and meta[key] != wanted:
                     raise JournalError(f"journal {path}: it belongs to {key} {meta[key]!r}, not {wanted!r}")

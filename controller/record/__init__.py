@@ -1,4 +1,5 @@
-"""The record of bets as rows, from the facts of a journal: for accounting, disputes and authorities.
+"""The record: rounds, shoes, statistics and bets, from the facts of a journal, for supervisors and authorities.
 
-Pure: facts in, rows out. Imports the facts and the bet book; only the command line imports it.
+Reads only. Everything here but ``bets`` is made of what may be told (``told``): hidden cards stay masked. Imports the
+facts, the bet book and the journal's reader; the command line and the service import it.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
@@ -31,6 +32,7 @@ from controller.facts import (
 from controller.journal.records import CommandRecord, FactRow, Frame
 from controller.journal.store import Journal
 from controller.refusal import Refusal
+from controller.service.desk import Desk
 from controller.table.betting import settlement_page
 from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
 from controller.table.table import Outcome, Table
@@ -87,6 +89,7 @@ class Actor:
         self._shoe = shoe
         self._entropy = entropy
         self._wall = wall
+        self._desk = Desk(journal.path, hub.wake)
         self._inbox: deque[Reading] = deque()
         #: Wall clock of the newest fact that ``recover`` found; None in an empty journal.
         self.last_fact_ms: int | None = None
@@ -137,13 +140,16 @@ class Actor:
 
     def run(self) -> None:
         """Serve until ``stop``. A journal that cannot be written ends the process: nothing more becomes visible."""
-        while not self._stopping:
-            requests = self._hub.poll(self._patience())
-            self._drain()
-            for request in requests:
-                self._serve(request)
+        with contextlib.closing(self._desk):
+            while not self._stopping:
+                requests = self._hub.poll(self._patience())
                 self._drain()
-            self._tick()
+                for request in requests:
+                    self._serve(request)
+                    self._drain()
+                for request, reply in self._desk.answers():
+                    self._hub.reply(request, reply)
+                self._tick()
 
     def _drain(self) -> None:
         taken = 0
@@ -238,6 +244,9 @@ class Actor:
         try:
             envelope = commands.parse_envelope(request.body)
             command = commands.authorise(envelope, role=request.role, person=request.person)
+            if command.name in commands.RECORD:
+                self._desk.ask(request, command, self._journal.last_seq)
+                return
             reply = self._answer(command) if command.name in commands.QUERIES else self._carry_out(command, envelope)
         except Refusal as refusal:
             reply = wire.encode_refusal(command_id, refusal.code, refusal.message, refusal.expected)

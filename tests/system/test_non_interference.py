@@ -243,6 +243,9 @@ class Still:
             ("game_server", "close_decisions", {"round": "x"}),
             ("game_server", "branch_demand", too_far), ("supervisor", "void", {"reason": ""}),
             ("supervisor", "resolve", {"incident": 99, "resolution": "resume", "reason": "x"}),
+            ("supervisor", "history", {}), ("supervisor", "history", {"round": self.state()["round"]}),
+            ("supervisor", "shoe_report", {}),
+            *(("supervisor", "statistics", {"by": by}) for by in ("dealer", "shift", "device", "error")),
         ):  # fmt: skip
             self.ask(role, command, args)
         journal = self.folder / "t.journal"

@@ -37,7 +37,8 @@ MAY = {
     "dealer": DEALER,
     "supervisor": DEALER
     | {"start_shift", "end_shift", "resume", "resolve", "void", "reopen"}
-    | {"enter_card", "correct", "approve", "acknowledge"},
+    | {"enter_card", "correct", "approve", "acknowledge"}
+    | {"history", "statistics", "shoe_report"},
     "camera": set(),
     "technician": {"status"},
 }

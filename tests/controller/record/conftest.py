@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from controller import facts as f
 from controller.book.rows import BalanceRequest
 from controller.book.setting import BookSetting
 from controller.commands import Envelope, authorise
+from controller.journal.reader import JournalReader, open_read_only
+from controller.journal.store import FactRow, Journal
 from controller.record.bets import TYPES, Timed
 from controller.rules.options import GameOptions
 from controller.table.draft import Setting
@@ -93,6 +96,16 @@ class Play:
         """Post what is left of a settlement."""
         while (found := self.table.deadline()) is not None and found[0] == "post":
             self.wait()
+
+    def journal(self, path: Path) -> JournalReader:
+        """A journal at ``path`` with every fact so far, open for reading."""
+        with Journal.create_or_open(path, table="t-1", now_ms=EPOCH_MS) as journal:
+            rows = [
+                FactRow(r.n, 1, EPOCH_MS + at, r.fact.type, r.shoe, r.round, f.encode_fact(r.fact))
+                for at, r in self.records[journal.last_n :]
+            ]
+            journal.append(rows, [])
+        return open_read_only(path)
 
     def balance(self, player: str) -> int:
         assert self.table.state.book is not None

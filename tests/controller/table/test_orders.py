@@ -30,6 +30,7 @@ ARGS: dict[str, dict[str, Any]] = {
     "correct": {"round": "r", "cards": [["player/0", "TD"]], "reason": "x"},
     "approve": {"approval": 1, "accept": True, "reason": "x"},
     "acknowledge": {"incident": 1},
+    "statistics": {"by": "dealer"},
 }
 #: design page 6, as far as this table has the commands
 ALLOWED = {
@@ -44,7 +45,7 @@ ALLOWED = {
     "supervisor": {
         "snapshot", "since", "status", "load_shoe", "pause", "log_on", "log_off", "confirm", "report",
         "start_shift", "end_shift", "resume", "resolve", "void", "reopen", "enter_card", "correct", "approve",
-        "acknowledge",
+        "acknowledge", "history", "statistics", "shoe_report",
     },
     "camera": set(),
     "technician": {"status"},

@@ -1,0 +1,126 @@
+"""Answers to ``history``, ``statistics`` and ``shoe_report``, from a journal that may be written meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from controller import commands
+from controller.facts import decode_fact
+from controller.journal.reader import JournalReader
+from controller.journal.records import FactRow
+from controller.record.rounds import RoundRecord, summary
+from controller.record.shoes import shoe_report
+from controller.record.statistics import TYPES, Statistics
+from controller.record.told import Json, tell
+from controller.refusal import Refusal
+
+#: Rounds in one answer to ``history``.
+PAGE: Final = 200
+#: Types that can say something of a round after the next one has begun.
+_LATER: Final = ("card_corrected", "result_corrected")
+
+
+def answer(journal: JournalReader, args: commands.Args, statistics: Statistics) -> Json:
+    """The data of the answer. ``statistics`` is brought up to date first. Raises ``Refusal`` (``not_found``)."""
+    match args:
+        case commands.History(round=str(round_)):
+            return whole_round(journal, round_)
+        case commands.History(after=after, limit=limit):
+            return {"rounds": list(summaries(journal, after, max(1, min(limit, PAGE))))}
+        case commands.Statistics(by=by):
+            statistics.take(journal.facts(statistics.n + 1, types=TYPES))
+            return {"by": by, "upto_n": statistics.n, "groups": statistics.as_json(by)}
+        case commands.ShoeReport(shoe=shoe):
+            return one_shoe(journal, shoe)
+    raise TypeError(f"{args} is no query of the record")
+
+
+def whole_round(journal: JournalReader, round_: str) -> Json:
+    """Everything about one round. Raises ``Refusal`` (``not_found``)."""
+    first = journal.mark("betting_opened", round=round_)
+    if first is None:
+        raise Refusal("not_found", f"the journal holds no round {round_[:64]!r}")
+    return _round(journal, first).finish()
+
+
+def summaries(journal: JournalReader, after: str | None, limit: int) -> Iterator[Json]:
+    """At most ``limit`` rounds, newest first; those before round ``after`` if it is named."""
+    before = None
+    if after is not None:
+        first = journal.mark("betting_opened", round=after)
+        if first is None:
+            raise Refusal("not_found", f"the journal holds no round {after[:64]!r}")
+        before = first.n
+    for _ in range(limit):
+        first = journal.mark("betting_opened", before=before)
+        if first is None:
+            return
+        yield summary(_round(journal, first).finish())
+        before = first.n
+
+
+def one_shoe(journal: JournalReader, shoe: str | None) -> Json:
+    """The report of a shoe, the newest if none is named. Raises ``Refusal`` (``not_found``)."""
+    loaded = journal.mark("shoe_loaded")
+    while loaded is not None and shoe is not None and loaded.shoe != shoe:
+        loaded = journal.mark("shoe_loaded", before=loaded.n)
+    if loaded is None:
+        raise Refusal("not_found", f"the journal holds no shoe {shoe[:64]!r}" if shoe else "no shoe was loaded yet")
+    following = journal.mark("shoe_loaded", after=loaded.n)
+    rows = journal.facts(loaded.n, to_n=following.n - 1 if following else None, shoe=loaded.shoe)
+    return shoe_report(tell(row) for row in rows)
+
+
+def _round(journal: JournalReader, first: FactRow) -> RoundRecord:
+    record = RoundRecord(tell(first), dealer=_dealer(journal, first.n), context=_context(journal, first.n))
+    end = _end(journal, first.n)
+    for row in journal.facts(first.n + 1, to_n=end, round=first.round):
+        record.add(tell(row))
+    for row in _later(journal, first, end):
+        record.add(tell(row))
+    sealed = any(card["card"] == "**" for card in record.data["cards"])
+    ended = journal.mark("shoe_ended", after=first.n) if sealed else None
+    if ended is not None and ended.shoe == first.shoe:
+        record.open_sealed(tell(ended).data["burn_keys"], ended.at_ms)
+    return record
+
+
+def _end(journal: JournalReader, n: int) -> int | None:
+    """The last fact before the next round or shoe; None while there is none."""
+    found = [journal.mark(kind, after=n) for kind in ("betting_opened", "shoe_loaded")]
+    return min((row.n - 1 for row in found if row is not None), default=None)
+
+
+def _later(journal: JournalReader, first: FactRow, end: int | None) -> list[FactRow]:
+    found: list[FactRow] = []
+    for kind in _LATER if end is not None else ():
+        row = journal.mark(kind, round=first.round, after=end)
+        while row is not None:
+            found.append(row)
+            row = journal.mark(kind, round=first.round, after=row.n)
+    return sorted(found)
+
+
+def _dealer(journal: JournalReader, n: int) -> str | None:
+    """Who was logged on as the dealer when fact ``n`` came."""
+    on, off = (journal.mark(kind, before=n) for kind in ("dealer_logged_on", "dealer_logged_off"))
+    if on is None or (off is not None and off.n > on.n):
+        return None
+    dealer: str | None = tell(on).data.get("dealer")
+    return dealer
+
+
+def _context(journal: JournalReader, n: int) -> Json:
+    """Under which program, rules and shift fact ``n`` came."""
+    started, shift = (journal.mark(kind, before=n) for kind in ("table_started", "shift_started"))
+    context: Json = {"table": journal.table, "game": None, "epoch": None, "program": None, "config_digest": None}
+    if started is not None:
+        data = msgspec.to_builtins(decode_fact(started.body))
+        config = msgspec.json.decode(data["config"] or "{}")
+        context |= {"game": config.get("game", {}).get("game"), "epoch": data["epoch"]}
+        context |= {"program": data["program"], "config_digest": data["config_digest"]}
+    context["shift"] = None if shift is None else {"n": shift.n, "started_by": tell(shift).data["by"]}
+    return context
