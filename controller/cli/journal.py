@@ -7,6 +7,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -34,18 +35,39 @@ def add_parser(subparsers: Any) -> None:
     check.add_argument("--expect-last", metavar="N:HASH", help="number and hash of a fact that must be in the chain")
     check.add_argument("--json", action="store_true")
     check.set_defaults(run=_verify)
-    for name, text in (("show", "facts for a person"), ("export", "facts as JSON Lines or CSV")):
+    for name, text, more in (
+        ("show", "facts for a person", ""),
+        ("export", "facts or whole rounds as JSON Lines, CSV or a page", _EXPORT),
+    ):
         text += "; cards never revealed stay masked"
-        action = actions.add_parser(name, help=text, description=f"Print {text}.")
+        action = actions.add_parser(name, help=text, description=f"Print {text}.", epilog=more, formatter_class=_Raw)
         action.add_argument("file", type=Path, metavar="FILE")
         action.add_argument("--round", metavar="ID")
         action.add_argument("--shoe", metavar="ID")
         action.add_argument("--type", action="append", metavar="TYPE", help="may be given several times")
         action.set_defaults(run=_show)
         if name == "export":
-            action.add_argument("--format", choices=("json", "csv"), default="json")
+            action.add_argument(
+                "--rounds", action="store_true", help="whole rounds: one object, section or block each"
+            )
+            action.add_argument(
+                "--from", dest="since", metavar="TIME", help="with --rounds: that began then or later"
+            )
+            action.add_argument("--to", dest="until", metavar="TIME", help="with --rounds: that began before; UTC")
+            action.add_argument("--format", choices=("json", "csv", "html"), default="json")
             action.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
             action.set_defaults(run=_export)
+
+
+_Raw = argparse.RawDescriptionHelpFormatter
+_EXPORT = """\
+With --rounds every round has its phases, cards, decisions, results with versions, corrections, incidents, holds,
+approvals, persons, players' stakes and returns, and its place in the hash chain. html is always whole rounds.
+
+examples:
+  dealerd journal export bb-1.journal --rounds --round 20261129-0003-017 --format html --out round.html
+  dealerd journal export bb-1.journal --rounds --from 2026-11-01 --to 2026-12-01 --format csv --out november.csv
+"""
 
 
 def masked(row: FactRow) -> dict[str, Any]:
@@ -113,6 +135,10 @@ def _export(args: argparse.Namespace) -> int:
     from controller.journal.show import export
 
     _require_file(args.file)
+    if args.rounds or args.format == "html":
+        return _export_rounds(args)
+    if args.since or args.until:
+        raise UsageError("--from and --to choose whole rounds: give --rounds as well")
     options: dict[str, Any] = {"round": args.round, "shoe": args.shoe, "types": args.type, "mask": masked}
     if args.out is None:
         export(args.file, format=args.format, out=sys.stdout, **options)
@@ -121,3 +147,33 @@ def _export(args: argparse.Namespace) -> int:
             count = export(args.file, format=args.format, out=out, **options)
         print(f"{count} facts written to {args.out}")
     return 0
+
+
+def _export_rounds(args: argparse.Namespace) -> int:
+    from controller.journal.reader import open_read_only
+    from controller.record.export import Period, export
+
+    if args.type:
+        raise UsageError("--type chooses facts, not rounds: leave it out, or leave out --rounds")
+    period = Period(args.round, args.shoe, _moment("--from", args.since), _moment("--to", args.until))
+    with open_read_only(args.file) as journal:
+        if args.round and journal.mark("betting_opened", round=args.round) is None:
+            raise UsageError(f"there is no round {args.round} in {args.file}")
+        if args.out is None:
+            export(journal, period, args.format, sys.stdout)
+            return 0
+        with opened(args.out, args.file) as out:
+            count = export(journal, period, args.format, out)
+    print(f"{count} rounds written to {args.out}")
+    return 0
+
+
+def _moment(option: str, text: str | None) -> int | None:
+    """UTC, milliseconds since 1970. Raises ``UsageError``."""
+    if text is None:
+        return None
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{option} {text!r}: a day or time such as 2026-11-29 or 2026-11-29T19:41:07") from None
+    return round(at.replace(tzinfo=at.tzinfo or UTC).timestamp() * 1000)

@@ -96,6 +96,14 @@ class JournalReader:
         found: int | None = self._database.rows("SELECT min(n) FROM facts WHERE n >= ?", (n,))[0][0]
         return found
 
+    def hash_of(self, n: int) -> bytes:
+        """The chain's hash after fact ``n`` (32 bytes). Raises ``JournalError`` if there is none."""
+        rows = self._database.rows("SELECT hash FROM facts WHERE n = ?", (n,))
+        if not rows:
+            raise JournalError(f"journal {self.path}: there is no fact n={n}")
+        found: bytes = rows[0][0]
+        return found
+
     def frames_since(self, seq: int, limit: int) -> list[Frame]:
         """At most ``limit`` frames after ``seq``, in order."""
         sql = "SELECT seq, n, frame FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?"

@@ -27,6 +27,8 @@ PLAYERS = ("p1", "p2", "p3", "p4")
 class Play:
     """One table; ``timed`` are its facts so far as the bet record takes them."""
 
+    EPOCH_MS = EPOCH_MS
+
     def __init__(self, game: str = "boundless", *, wallet: str = "embedded", **rules: Any) -> None:
         options = GameOptions(game=game, **{"peek_delay_s": 0.0, "burn": "none"} | rules)  # type: ignore[arg-type]
         book = BookSetting(table="t-1", game=options.game, wallet=wallet)  # type: ignore[arg-type]
@@ -34,7 +36,7 @@ class Play:
         self.records: list[tuple[int, f.Record]] = []
         self.now = 1000
         self._ids = 0
-        self.put(Start("test", "digest", "{}"))
+        self.put(Start("test", "digest", f'{{"game":{{"game":"{game}"}}}}'))
         self.put(ShoeInput(e.PortRestored("pty")))
         self.order("start_shift", "supervisor")
         self.order("load_shoe", "dealer")

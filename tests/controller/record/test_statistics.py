@@ -10,7 +10,7 @@ import pytest
 from controller.commands import Statistics as Ask
 from controller.record.queries import answer
 from controller.record.statistics import TYPES, By, Intervals, Statistics
-from controller.table.inputs import ShoeInput, Start
+from controller.table.inputs import ShoeInput
 from drivers import events as e
 
 KINDS = get_args(By)
@@ -94,7 +94,6 @@ def test_by_error_has_resolutions_and_time_open(play: Any, tmp_path: Path) -> No
 @pytest.mark.parametrize("by", KINDS)
 def test_folding_in_pieces_gives_the_same(play: Any, tmp_path: Path, by: By) -> None:
     p = troubled(play)
-    p.put(Start("test", "digest", '{"game":{"game":"baccarat"}}'))
     with p.journal(tmp_path / "t.journal") as journal:
         rows = list(journal.facts(types=TYPES))
         whole, pieces = Statistics(), Statistics()
