@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import re
 import typing
 from collections.abc import Iterator
@@ -50,6 +51,30 @@ class WalletSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     kind: Literal["platform", "embedded"] = "platform"
 
 
+class MetricsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[metrics]``: metrics for a monitoring system and a health check, over HTTP to this machine only."""
+
+    #: ``ADDRESS:PORT`` with a loopback address, such as ``127.0.0.1:9701``; None serves nothing. Port 0 takes any.
+    listen: str | None = None
+
+    def address(self) -> tuple[str, int] | None:
+        """Host and port. Raises ``ValueError`` for anything but a loopback address with a port."""
+        if self.listen is None:
+            return None
+        host, _, port = self.listen.rpartition(":")
+        host = host.removeprefix("[").removesuffix("]")
+        if not port.isdecimal() or int(port) > 65535 or not ipaddress.ip_address(host).is_loopback:
+            raise ValueError(self.listen)
+        return host, int(port)
+
+
+class LogSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[log]``: how the program's log on standard error looks."""
+
+    #: ``json`` writes one object a line, for systems that collect logs.
+    format: Literal["text", "json"] = "text"
+
+
 class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A whole table file."""
 
@@ -58,6 +83,8 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     shoe: ShoeSettings
     validation: ValidationSection = ValidationSection()
     wallet: WalletSection = WalletSection()
+    metrics: MetricsSection = MetricsSection()
+    log: LogSection = LogSection()
     #: Smallest and largest stake by bet; without an entry a bet has no limits.
     limits: dict[str, Limits] = {}
 
@@ -153,6 +180,12 @@ def problems(config: TableConfig) -> list[str]:
         for name, text in (("feed", config.table.feed), ("commands", config.table.commands))
         if not _ENDPOINT.fullmatch(text)
     ]
+    try:
+        config.metrics.address()
+    except ValueError:
+        found.append(
+            f"[metrics] listen {config.metrics.listen!r}: a loopback address and port, such as 127.0.0.1:9701"
+        )
     book = config.book()
     if book is not None:
         found += [f"[limits] {text}" for text in book.problems(BOOKS[config.game.game].BETS)]

@@ -72,6 +72,7 @@ class ShoeDriver(ABC):
         self._fault: str | None = None
         self._untold: list[Reading] = []
         self._told_open = False
+        self._turned_at: float | None = None
 
     @abstractmethod
     def make_decoder(self) -> Decoder:
@@ -90,6 +91,12 @@ class ShoeDriver(ABC):
     def fault(self) -> str | None:
         """Why the line is lost, by the latest attempt; None while it is open."""
         return self._fault
+
+    @property
+    def silent_s(self) -> float:
+        """For how long the reader thread has not turned, in seconds; 0 before the start. It turns also while the
+        line is lost, so many seconds mean that it hangs or is gone."""
+        return 0.0 if self._turned_at is None else time.monotonic() - self._turned_at
 
     @property
     def stats(self) -> DecoderStats:
@@ -153,6 +160,7 @@ class ShoeDriver(ABC):
 
     def _keep_reading(self) -> None:
         while not self._stop.is_set():
+            self._turned_at = time.monotonic()
             try:
                 self._port.open()
                 if self._recorder is not None:
@@ -186,6 +194,7 @@ class ShoeDriver(ABC):
         self._tell_open()
         self._send(time.monotonic())
         while not self._stop.is_set():
+            self._turned_at = time.monotonic()
             data = self._port.read(time.monotonic() + decoder.poll_s)
             now_ns = time.monotonic_ns()
             now = now_ns / 1e9

@@ -14,6 +14,7 @@ def report(error: Exception) -> int:
     from controller.bus.errors import BusError, CommandRefused, KeysError
     from controller.config import ConfigError
     from controller.journal.errors import JournalError
+    from controller.service.errors import EndpointError
     from controller.table.table import JournalFault
     from drivers.errors import DriverError, SettingsError
 
@@ -25,7 +26,7 @@ def report(error: Exception) -> int:
     if isinstance(error, (UsageError, ConfigError, SettingsError, KeysError)):
         print(error, file=sys.stderr)
         return 2
-    if isinstance(error, (BusError, JournalError, JournalFault, DriverError)):
+    if isinstance(error, (BusError, JournalError, JournalFault, DriverError, EndpointError)):
         print(error, file=sys.stderr)
         return 1
     raise error

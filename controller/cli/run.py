@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import logging.handlers
-import queue
 import sys
 from pathlib import Path
 from typing import Any
@@ -42,24 +40,14 @@ def run(args: argparse.Namespace) -> int:
         print(f"{args.table}: good; table {config.table.id}, {config.game.game}, shoe {config.shoe.protocol}")
         print(f"configuration digest {loaded.digest}")
         return 0
+    from controller.service.logs import Logs
     from controller.service.run import serve
 
     if args.ready_file is not None and not args.ready_file.absolute().parent.is_dir():
         raise UsageError(f"--ready-file {args.ready_file}: there is no folder {args.ready_file.absolute().parent}")
-    # A blocked stderr must not stop dealing, so a thread of its own writes the log.
-    waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-    root = logging.getLogger()
-    root.setLevel(logging.DEBUG if args.verbose else logging.INFO)
     logging.getLogger("zmq.auth").setLevel(logging.WARNING)  # it tells every client's key
-    root.addHandler(logging.handlers.QueueHandler(waiting))
-    listener = logging.handlers.QueueListener(waiting, handler)
-    listener.start()
-    try:
-        serve(loaded, ready=args.ready_file)
-    finally:
-        listener.stop()
+    with Logs(loaded.config.log.format, logging.DEBUG if args.verbose else logging.INFO) as logs:
+        serve(loaded, ready=args.ready_file, logs=logs)
     return 0
 
 

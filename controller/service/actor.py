@@ -33,6 +33,8 @@ from controller.journal.records import CommandRecord, FactRow, Frame
 from controller.journal.store import Journal
 from controller.refusal import Refusal
 from controller.service.desk import Desk
+from controller.service.monitor import Monitor
+from controller.service.notify import Notifier
 from controller.table.betting import settlement_page
 from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
 from controller.table.table import Outcome, Table
@@ -82,6 +84,7 @@ class Actor:
         shoe: ShoeDriver | None = None,
         entropy: Callable[[], bytes] = fresh_entropy,
         wall: Callable[[], int] = wall_ms,
+        monitor: Monitor | None = None,
     ) -> None:
         self._table = table
         self._journal = journal
@@ -90,6 +93,7 @@ class Actor:
         self._entropy = entropy
         self._wall = wall
         self._desk = Desk(journal.path, hub.wake)
+        self._monitor = monitor or Monitor(Notifier(None))
         self._inbox: deque[Reading] = deque()
         #: Wall clock of the newest fact that ``recover`` found; None in an empty journal.
         self.last_fact_ms: int | None = None
@@ -150,12 +154,14 @@ class Actor:
                 for request, reply in self._desk.answers():
                     self._hub.reply(request, reply)
                 self._tick()
+                self._monitor.turned(self._public, self._hub.counters)
 
     def _drain(self) -> None:
         taken = 0
         # What was read before a command is decided before it; a held table deals nothing, so there the rest can wait.
         while self._inbox and not (taken >= BATCH and self._table.state.holds):
-            self._take(ShoeInput(self._inbox.popleft().event))
+            reading = self._inbox.popleft()
+            self._take(ShoeInput(reading.event), received_ns=reading.received_ns)
             taken += 1
 
     def _patience(self) -> int:
@@ -200,8 +206,14 @@ class Actor:
         except KeysError as error:
             log.warning("the key folder changed and cannot be used; the keys read before stay: %s", error)
 
-    def _take(self, what: Input, command: Callable[[Outcome], CommandRecord] | None = None) -> Outcome:
-        """Decide, make durable, become, publish: in this order and no other."""
+    def _take(
+        self,
+        what: Input,
+        command: Callable[[Outcome], CommandRecord] | None = None,
+        *,
+        received_ns: int | None = None,
+    ) -> Outcome:
+        """Decide, make durable, become, publish: in this order and no other. ``received_ns``: a reading's time."""
         outcome = self._table.decide(what, monotonic_ms(), self._entropy())
         if outcome.refusal is not None:
             return outcome
@@ -213,11 +225,16 @@ class Actor:
             if record.seq is not None:
                 frame = frames.frame_bytes(record, feed=journal.feed_id, table=journal.table, epoch=epoch, at_ms=at)
                 sent.append(Frame(record.seq, record.n, frame))
+        began = time.perf_counter()
         journal.append(rows, sent, command=command(outcome) if command else None)
+        committed_s = time.perf_counter() - began
         self._table.accept(outcome)
         for item in sent:
             self._hub.publish(item.frame)
             journal.mark_sent(item.seq)
+        if rows:
+            self._monitor.committed(committed_s)
+            self._monitor.took(outcome.records, received_ns)
         for item in sent:
             public.apply(self._public, frames.decode_frame(item.frame))
         self._tell_shoe(outcome)
@@ -240,17 +257,21 @@ class Actor:
     # --- commands ------------------------------------------------------------------------------------------
 
     def _serve(self, request: Request) -> None:
-        command_id = wire.id_of(request.body)
+        command_id, name, code = wire.id_of(request.body), "", "ok"
         try:
             envelope = commands.parse_envelope(request.body)
+            name = envelope.command
             command = commands.authorise(envelope, role=request.role, person=request.person)
             if command.name in commands.RECORD:
                 self._desk.ask(request, command, self._journal.last_seq)
+                self._monitor.answered(name, code)
                 return
             reply = self._answer(command) if command.name in commands.QUERIES else self._carry_out(command, envelope)
         except Refusal as refusal:
-            reply = wire.encode_refusal(command_id, refusal.code, refusal.message, refusal.expected)
+            code = refusal.code
+            reply = wire.encode_refusal(command_id, code, refusal.message, refusal.expected)
         self._hub.reply(request, reply)
+        self._monitor.answered(name, code)
 
     def _carry_out(self, command: Command, envelope: commands.Envelope) -> bytes:
         digest = hashlib.sha256(_canonical.encode([envelope, command.by])).digest()

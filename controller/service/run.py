@@ -17,6 +17,11 @@ from controller.bus.wire import topic_of
 from controller.config import Loaded
 from controller.journal.store import Journal
 from controller.service.actor import Actor, fresh_entropy, wall_ms
+from controller.service.endpoint import Endpoint
+from controller.service.logs import Logs
+from controller.service.metrics import Metrics
+from controller.service.monitor import Monitor
+from controller.service.notify import Notifier
 from controller.table.draft import Setting
 from controller.table.inputs import Start
 from controller.table.state import Traits
@@ -31,13 +36,16 @@ def program() -> str:
     return f"dealerd {version('dealerd')}"
 
 
-def serve(loaded: Loaded, *, ready: Path | None = None) -> None:
-    """Run the table until SIGTERM or SIGINT. ``ready``: a file to make once commands are answered.
+def serve(loaded: Loaded, *, ready: Path | None = None, logs: Logs | None = None) -> None:
+    """Run the table until SIGTERM or SIGINT. ``ready``: a file to make once commands are answered; systemd is told,
+    too. ``logs`` gets what every line should carry.
 
-    Raises ``JournalError``, ``JournalFault``, ``BusError`` and ``DriverError`` for what keeps it from starting.
+    Raises ``JournalError``, ``JournalFault``, ``BusError``, ``EndpointError`` and ``DriverError`` for what keeps it
+    from starting.
     """
     config = loaded.config
     with contextlib.ExitStack() as stack:
+        notifier = stack.enter_context(Notifier.of_environment())
         driver = open_shoe(loaded.shoe)
         journal = stack.enter_context(Journal.create_or_open(loaded.journal, table=config.table.id, now_ms=wall_ms()))
         capabilities = driver.capabilities
@@ -46,7 +54,16 @@ def serve(loaded: Loaded, *, ready: Path | None = None) -> None:
         hub = stack.enter_context(
             Hub(loaded.endpoint("feed"), loaded.endpoint("commands"), loaded.keys, topic_of(config.table.id))
         )
-        actor = Actor(table, journal, hub, shoe=driver, entropy=fresh_entropy)
+        metrics = Metrics(config.table.id, config.game.game, program(), str(loaded.journal))
+        monitor = Monitor(notifier, metrics, reader_silent_s=lambda: driver.silent_s)
+        actor = Actor(table, journal, hub, shoe=driver, entropy=fresh_entropy, monitor=monitor)
+        if logs is not None:
+            logs.bound["table"] = config.table.id
+            metrics.count_lost_log_lines(lambda: logs.lost)
+        address = config.metrics.address()
+        if address is not None:
+            endpoint = stack.enter_context(Endpoint(*address, metrics.registry, monitor.health))
+            log.info("table %s: metrics and health at %s", config.table.id, endpoint.url)
         actor.recover()
         away_ms = 0 if actor.last_fact_ms is None else max(0, wall_ms() - actor.last_fact_ms)
         actor.begin(Start(program(), loaded.digest, loaded.effective, away_ms))
@@ -56,7 +73,9 @@ def serve(loaded: Loaded, *, ready: Path | None = None) -> None:
         log.info("table %s: feed %s, commands %s", config.table.id, hub.feed_address, hub.command_address)
         if ready is not None:
             ready.touch()
+        notifier.ready()
         actor.run()
+        notifier.stopping()
         log.info("table %s: stopped", config.table.id)
 
 

@@ -86,7 +86,7 @@ class Rig:
             "shoe": {"protocol": "line", "port": str(self.folder / "shoe"), "repeat_window_s": 0.0},
         }  # fmt: skip
         for name, values in sections.items():
-            whole[name] |= values
+            whole.setdefault(name, {}).update(values)
         text = ""
         for name, values in whole.items():
             text += f"[{name}]\n" + "".join(f"{k} = {_toml(v)}\n" for k, v in values.items())

@@ -44,7 +44,7 @@ MAY = {
 }
 #: Of the design's other commands none may be half there.
 NOT_YET = (
-    "bets", "history", "statistics", "shoe_report", "sighting",
+    "bets", "sighting",
     "camera_health", "calibration_get", "calibration_put", "device_command",
 )  # fmt: skip
 WAIT_MS = 10_000
