@@ -3,13 +3,14 @@
 The program has no way to fix the keys of commitments, and should have none. So the service is put together here
 from its own parts (journal, hub, driver on a real pseudo-terminal, table, actor) with constant entropy and clocks
 that stand still, and run twice. Everything else a person or program can see is compared: feed, answers, ``ctl``,
-``watch``, ``journal``, log, terminal view.
+``watch``, ``journal``, log, terminal view, metrics, health, the status told to systemd.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
 import logging
 import re
@@ -21,6 +22,7 @@ from typing import Any, Self
 
 import pytest
 import zmq
+from prometheus_client import generate_latest
 from rich.console import Console
 
 from controller import public
@@ -33,6 +35,9 @@ from controller.cli.watch import line
 from controller.config import load
 from controller.journal.store import Journal
 from controller.service import actor
+from controller.service.metrics import Metrics
+from controller.service.monitor import GAUGES_MS, Monitor, status_text
+from controller.service.notify import Notifier
 from controller.table.commitments import verify
 from controller.table.draft import Setting
 from controller.table.inputs import Start
@@ -47,6 +52,11 @@ NOW_MS = 1_795_000_000_000
 PEOPLE = {"observer": "olga", "game_server": "gs", "dealer": "dana", "supervisor": "sam"}
 PATIENCE_S = 15.0
 HEX = re.compile(r"commitment\W{1,4}([0-9a-f]{64})")
+
+#: Times, this process, and what is asked as often as somebody has to wait.
+TIMES = re.compile(
+    r"^(#|process_|\S+_(sum|bucket|created)\b|dealerd_(turned|disk_free|card_latency_recent)|.*command=\"(status|snapshot|since)\")"
+)
 
 #: ZeroMQ's authenticator names clients by their keys, which are random, and tells of every one at DEBUG.
 _ZAP = logging.getLogger("zmq.auth")
@@ -85,6 +95,10 @@ class Still:
         self.answers: list[bytes] = []
         self.printed: list[str] = []
         self.frames: list[bytes] = []
+        self.measured: list[str] = []
+        self._metrics = Metrics("t-1", "boundless", "still", str(folder / "t.journal"))
+        turns = itertools.count(0, GAUGES_MS)
+        self._monitor = Monitor(Notifier(None), self._metrics, clock_ms=lambda: next(turns))
         self._asked = self._newest = self._from = 0
         self._up = threading.Event()
         self._actor: actor.Actor | None = None
@@ -109,7 +123,12 @@ class Still:
                 )
                 table = Table(Setting("t-1", loaded.config.game, Traits()))
                 self._actor = one = actor.Actor(
-                    table, journal, hub, entropy=lambda: bytes(range(32)), wall=lambda: NOW_MS
+                    table,
+                    journal,
+                    hub,
+                    entropy=lambda: bytes(range(32)),
+                    wall=lambda: NOW_MS,
+                    monitor=self._monitor,
                 )
                 one.recover()
                 # The configuration names the folder.
@@ -263,6 +282,16 @@ class Still:
                 status = main([str(word) for word in words])
             self.printed.append(f"{words[0]} → {status}\n{out.getvalue()}")
         self.printed.append(self.pictures(found))
+        self.measured.append(self.metrics())
+
+    def metrics(self) -> str:
+        """Metrics less times, health, and the status of this moment."""
+        for _ in range(2):  # when the second answer comes, the turn of the first is over
+            state = self.ask("observer", "snapshot", keep=False)["data"]["state"]
+        exposed = generate_latest(self._metrics.registry).decode().splitlines()
+        kept = sorted(text for text in exposed if not TIMES.match(text))
+        health = {key: value for key, value in self._monitor.health()[1].items() if not key.endswith("_ago")}
+        return "\n".join([*kept, json.dumps(health), status_text(state)])
 
     def pictures(self, found: list[dict[str, Any]]) -> str:
         """The terminal view after each frame."""
@@ -281,6 +310,7 @@ class Still:
             "feed": self.frames,
             "answers": self.answers,
             "printed": [text.encode() for text in self.printed],
+            "measured": [text.encode() for text in self.measured],
             "log": [text.encode() for text in self.log.lines],
         }
         commitments = {found for frame in self.frames for found in HEX.findall(frame.decode())}
@@ -387,7 +417,8 @@ def assert_same(one: Still, other: Still, *, committed: bool = True) -> None:
         assert texts, f"nothing in {kind}: nothing was compared"
         assert len(texts) == len(second[kind]), f"{kind} differs: {texts[-1][:300]!r}, {second[kind][-1][:300]!r}"
         for mine, theirs in zip(texts, second[kind], strict=True):
-            assert mine == theirs, f"{kind} differs"
+            lines = zip(mine.splitlines(), theirs.splitlines(), strict=False)
+            assert mine == theirs, f"{kind} differs: {[pair for pair in lines if pair[0] != pair[1]][:3]}"
     if committed:  # or the same card was dealt twice and nothing was tested
         assert one.frames != other.frames
 
