@@ -1,6 +1,6 @@
 """A boundless round with many players through the real table and a real journal: bets, one window, settlement.
 
-The baseline of each size is one durable commit that holds as many bytes as the settlement's rows, and nothing else.
+The baseline of each size is as many durable commits of as many bytes as the settlement's slices, and nothing else.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Felt:
         self._id = 0
 
     def put(self, what: Input) -> list[Fact]:
-        """Decide, make durable, become. Keeps the longest time one input took."""
+        """Decide, make durable, become; then fold the log if it is time. Keeps the longest that either took."""
         began = time.perf_counter()
         outcome = self.table.decide(what, 0, os.urandom(32))
         if outcome.refusal is not None:
@@ -51,8 +51,14 @@ class Felt:
         rows = [FactRow(r.n, 1, 0, r.fact.type, r.shoe, r.round, encode_fact(r.fact)) for r in outcome.records]
         self.journal.append(rows, [])
         self.table.accept(outcome)
-        self.worst_ms = max(self.worst_ms, (time.perf_counter() - began) * 1000)
+        self._took(began)
+        began = time.perf_counter()
+        self.journal.fold()
+        self._took(began)
         return [r.fact for r in outcome.records]
+
+    def _took(self, began: float) -> None:
+        self.worst_ms = max(self.worst_ms, (time.perf_counter() - began) * 1000)
 
     def order(self, name: str, role: str, **args: Any) -> list[Fact]:
         """A command, arguments as they come over the wire."""
@@ -100,7 +106,7 @@ def _one(folder: Path, size: int) -> dict[str, Any]:
         while felt.table.deadline() == ("post", 0):
             slices += sum(isinstance(fact, SettlementPosted) for fact in felt.put(DeadlineInput("post")))
         durable_ms = (time.perf_counter() - began) * 1000
-        written = sum(len(row.body) for row in felt.journal.facts() if row.type == "settlement_posted")
+        written = [len(row.body) for row in felt.journal.facts() if row.type == "settlement_posted"]
         baseline_ms = _timed(lambda: _write(felt.journal, written))
         return {
             "players": settled.players,
@@ -140,9 +146,10 @@ def _decide(felt: Felt, size: int) -> None:
         felt.order("decide", "game_server", round=round_.id, decisions=rows)
 
 
-def _write(journal: Journal, size: int) -> None:
-    """One commit of ``size`` bytes."""
-    journal.append([FactRow(journal.last_n + 1, 1, 0, "baseline", None, None, b"0" * size)], [])
+def _write(journal: Journal, sizes: list[int]) -> None:
+    """One commit for each of ``sizes``, in bytes."""
+    for size in sizes:
+        journal.append([FactRow(journal.last_n + 1, 1, 0, "baseline", None, None, b"0" * size)], [])
 
 
 def _timed(work: Callable[[], None]) -> float:

@@ -6,6 +6,8 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import msgspec
+
 from controller.book.bets import BetBook, BookFault
 from controller.book.money import instructions, transaction_id
 from controller.book.pay import Faces, Groups, Payer, Pays
@@ -145,7 +147,7 @@ class Book(BetBook):
         players = self.entries.keys(self.posted, self.posted + limit)
         if self.voided:
             return [self.refund(player) for player in players]
-        return [self.paid(player) for player in players]
+        return self._paid(players, len(self.versions))
 
     def apply_posted(self, rows: Sequence[Paid] | Sequence[Refund]) -> None:
         """Pay the next rows, as ``due`` gave them."""
@@ -159,30 +161,42 @@ class Book(BetBook):
 
     def paid(self, player: str, version: int | None = None) -> Paid:
         """A player's settlement under a version of the result, the latest if not named."""
-        version = len(self.versions) if version is None else version
-        entry = self.entries.get(player) or _NEW
-        hands, bets, insurance = self.payer(version).pay(player, entry)
-        returned = sum(h.returned for h in hands) + sum(b.returned for b in bets)
-        stake = sum(h.stake for h in hands) + sum(b.stake for b in bets)
-        if insurance is not None:
-            stake, returned = stake + insurance.stake, returned + insurance.returned
-        before = self.paid(player, version - 1) if version > 1 else None
-        return Paid(
-            player=player,
-            version=version,
-            stake=stake,
-            returned=returned,
-            amount=returned - (0 if before is None else before.returned),
-            transaction=transaction_id(self.setting.table, self.round, version, "settle", "round", player),
-            hands=hands,
-            bets=bets,
-            insurance=insurance,
-            forced_to_leave=self._forced_to_leave(player),
-            corrects=None if before is None else before.transaction,
-        )
+        return self._paid([player], len(self.versions) if version is None else version)[0]
 
-    def _forced_to_leave(self, player: str) -> bool:  # noqa: ARG002 - only seats are left
-        return False
+    def _paid(self, players: Sequence[str], version: int) -> list[Paid]:
+        """The rows of some players. A hundred thousand may be due: no call here that is not needed."""
+        found = []
+        pay, get, forced = self.payer(version).pay, self.entries.get, self.forced
+        head = transaction_id(self.setting.table, self.round, version, "settle", "round", "")
+        for player in players:
+            hands, bets, insurance = pay(player, get(player) or _NEW)
+            stake = returned = 0
+            for hand in hands:
+                stake += hand.stake
+                returned += hand.returned
+            for bet in bets if insurance is None else (*bets, insurance):
+                stake += bet.stake
+                returned += bet.returned
+            row = (
+                player,
+                version,
+                stake,
+                returned,
+                returned,
+                head + player,
+                hands,
+                bets,
+                insurance,
+                player in forced,
+            )
+            found.append(Paid(*row))
+        if version == 1:
+            return found
+        before = self._paid(players, version - 1)
+        return [
+            msgspec.structs.replace(new, amount=new.returned - old.returned, corrects=old.transaction)
+            for new, old in zip(found, before, strict=True)
+        ]
 
     def refund(self, player: str) -> Refund:
         """All that a player staked in this round."""

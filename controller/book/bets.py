@@ -47,6 +47,7 @@ class BetBook(ABC):
         self.staked = 0  # in this round
         self.sums: dict[str, Sum] = {}  # bets by name, or name/box
         self.voided = False
+        self.forced: frozenset[str] = frozenset()  # players who lose their seat by this round (BJ7-05)
         self.versions: tuple[dict[str, tuple[str, ...]], ...] = ()  # cards of each version of the result
         self.posted = 0  # players of the latest version (or the void) whose rows were applied
         self.posted_amount = 0  # what those rows moved, in the whole round
@@ -79,6 +80,7 @@ class BetBook(ABC):
             self.staked,
             self.sums,
             self.voided,
+            self.forced,
             self.versions,
             self.posted,
             self.posted_amount,
@@ -134,7 +136,7 @@ class BetBook(ABC):
         self.entries = Layered()
         self.staked = self.posted = self.posted_amount = 0
         self.sums, self.versions, self._payers = {}, (), {}
-        self.voided = False
+        self.voided, self.forced = False, frozenset()
 
     def check_bets(self, requests: Sequence[BetRequest]) -> Checked[Bet]:
         """Which bets of a batch stand, each in the light of those before it. Raises ``BookRefusal`` for the whole

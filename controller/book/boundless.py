@@ -14,10 +14,12 @@ from controller.rules.side_bets import bets_of
 
 MAIN: Final = "main"
 SPLITS: Final = ("split/0", "split/1")
+#: Hands kept for players who did the same with the same stake; more would take long to free.
+KNOWN_MAX: Final = 4_096
 
 
 def _chosen(entry: Entry) -> tuple[Chosen, ...]:
-    return tuple((d.line, d.n, d.request, d.effect) for d in entry.decisions)
+    return tuple([(d.line, d.n, d.request, d.effect) for d in entry.decisions])
 
 
 class BoundlessPayer(Payer):
@@ -31,20 +33,28 @@ class BoundlessPayer(Payer):
         self._side = SideBets(cards[MAIN], self._dealer)
         self._insured = Insured(self._dealer, insured)
         self._shapes: dict[tuple[Chosen, ...], list[tuple[str, int, bool, str]]] = {}
+        self._known: dict[tuple[tuple[Chosen, ...], int], tuple[HandPaid, ...]] = {}
 
     def _result(self, line: str, length: int, surrendered: bool) -> str:
         hand = self._cards[line][:length]
         return hand_result(hand, self._dealer, surrendered=surrendered, split=line != MAIN)
 
-    def _shape(self, entry: Entry) -> list[tuple[str, int, bool, str]]:
-        """Line, length, doubled and result of a player's hands."""
-        chosen = _chosen(entry)
+    def _shape(self, chosen: tuple[Chosen, ...]) -> list[tuple[str, int, bool, str]]:
+        """Line, length, doubled and result of the hands of everybody who decided like this."""
         shape = self._shapes.get(chosen)
         if shape is None:
             hands = story(chosen, self._lines, MAIN, SPLITS).hands
             shape = [(h.line, h.length, h.doubled, self._result(h.line, h.length, h.surrendered)) for h in hands]
             self._shapes[chosen] = shape
         return shape
+
+    def _hands(self, chosen: tuple[Chosen, ...], main: int) -> tuple[HandPaid, ...]:
+        """Those hands with this main bet."""
+        hands = []
+        for line, length, doubled, result in self._shape(chosen):
+            stake = 2 * main if doubled else main
+            hands.append(HandPaid(line, length, stake, result, hand_return(result, stake, stake // 2), doubled))
+        return tuple(hands)
 
     def pay(self, player: str, entry: Entry) -> Pays:  # noqa: ARG002 - every payer is called alike
         """See ``Payer.pay``."""
@@ -57,11 +67,13 @@ class BoundlessPayer(Payer):
                 bets.append(self._side.pay(bet))
         if not main:
             return (), tuple(bets), None
-        hands = []
-        for line, length, doubled, result in self._shape(entry):
-            stake = 2 * main if doubled else main
-            hands.append(HandPaid(line, length, stake, result, hand_return(result, stake, stake // 2), doubled))
-        return tuple(hands), tuple(bets), self._insured.pay(entry)
+        key = (_chosen(entry), main)
+        hands = self._known.get(key)
+        if hands is None:
+            hands = self._hands(*key)
+            if len(self._known) < KNOWN_MAX:
+                self._known[key] = hands
+        return hands, tuple(bets), self._insured.pay(entry)
 
     def _groups(self) -> Groups:
         hands = []

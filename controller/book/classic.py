@@ -54,7 +54,6 @@ class ClassicBook(HandBook):
         self.seats: dict[int, str] = {}  # who plays at each occupied seat in this round (BJ7-11)
         self.holders: dict[int, str] = {}  # whose each seat is, from round to round
         self.idle: dict[str, int] = {}  # rounds in a row without any action (BJ7-05)
-        self.forced: frozenset[str] = frozenset()
         #: Bets behind by (seat, hand, doubled): their first stakes. (S, 0, False) is everybody behind S,
         #: (S, 1, False) who followed its split, (S, H, True) who followed the double of hand H.
         self.backing: dict[tuple[int, int, bool], Sum] = {}
@@ -69,12 +68,12 @@ class ClassicBook(HandBook):
 
     def content(self) -> tuple[Any, ...]:
         """See ``Book.content``."""
-        return (*super().content(), self.seats, self.holders, self.idle, self.forced, self.backing, self.follow)
+        return (*super().content(), self.seats, self.holders, self.idle, self.backing, self.follow)
 
     def open_round(self, round_: str, round_in_shoe: int) -> None:
         """See ``Book.open_round``."""
         super().open_round(round_, round_in_shoe)
-        self.seats, self.backing, self.follow, self.forced = {}, {}, None, frozenset()
+        self.seats, self.backing, self.follow = {}, {}, None
 
     def close_bets(self) -> None:
         """See ``Book.close_bets``. A seat without a main bet is free for the next round."""
@@ -278,9 +277,6 @@ class ClassicBook(HandBook):
                 forced.add(player)
                 del self.idle[player], self.holders[seat]
         self.forced = frozenset(forced)
-
-    def _forced_to_leave(self, player: str) -> bool:
-        return player in self.forced
 
     def _payer(self, cards: dict[str, tuple[str, ...]]) -> Payer:
         seats = {seat: self._played(player, cards) for seat, player in self.seats.items()}

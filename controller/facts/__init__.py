@@ -6,6 +6,9 @@ named in ``SECRET``. A hidden card is stored in a secret field; its public field
 
 from __future__ import annotations
 
+import zlib
+from typing import Final
+
 import msgspec
 
 from controller.facts.base import (
@@ -164,6 +167,11 @@ AnyFact = (
 
 _decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(AnyFact)
 _encoder = msgspec.json.Encoder()
+#: Facts of this many bytes are stored compressed: batches of thousands of rows, which shrink to a tenth or less.
+LONG: Final = 16 * 1024
+#: No fact unpacks to more; a journal that says otherwise is damaged.
+LONGEST: Final = 64 * 1024 * 1024
+_ZLIB: Final = b"\x78"  # JSON never begins with it
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -179,10 +187,19 @@ class Record(msgspec.Struct, frozen=True):
 
 
 def encode_fact(fact: Fact) -> bytes:
-    """The fact as the journal stores it, secrets included."""
-    return _encoder.encode(fact)
+    """The fact as the journal stores it, secrets included: JSON, a long one in zlib's format."""
+    body = _encoder.encode(fact)
+    return body if len(body) < LONG else zlib.compress(body, level=1)
 
 
 def decode_fact(body: bytes) -> Fact:
     """The inverse of ``encode_fact``. Raises ``msgspec.DecodeError`` for anything else."""
+    if body.startswith(_ZLIB):
+        unpacking = zlib.decompressobj()
+        try:
+            body = unpacking.decompress(body, LONGEST)
+        except zlib.error as error:
+            raise msgspec.DecodeError(f"a long fact cannot be unpacked: {error}") from error
+        if not unpacking.eof or unpacking.unused_data:
+            raise msgspec.DecodeError("a long fact is not whole")
     return _decoder.decode(body)

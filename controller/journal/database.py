@@ -23,8 +23,10 @@ MIN_SQLITE: Final = (3, 51, 3)
 
 WRITER_WAIT_MS: Final = 1_000
 READER_WAIT_MS: Final = 5_000
-# The caller checkpoints between rounds; SQLite does it inside a commit only if that was kept off for 16 MiB.
-AUTOCHECKPOINT_PAGES: Final = 4_096
+# The caller folds the log into the database in small steps; a commit does it only if that was kept off for 16 MiB.
+OVERDUE_PAGES: Final = 4_096
+# The log's file keeps this much for the next commits: writing over it is cheaper than making it grow.
+LOG_KEPT_BYTES: Final = 4 * 1024 * 1024
 
 Row = tuple[Any, ...]
 Batch = tuple[str, Sequence[Sequence[Any]]]
@@ -41,6 +43,7 @@ class Database:
         _require_version()
         self._path = path
         self._broken: str | None = None
+        self._logged = self._folded = 0  # pages: in the log, and of these in the database as well
         flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
         try:
             self._con = apsw.Connection(_name(path, writable), flags=flags | apsw.SQLITE_OPEN_URI)
@@ -59,7 +62,15 @@ class Database:
         if mode != "wal":
             raise JournalError(f"journal {self._path}: the file system does not support SQLite's WAL mode")
         self.rows("PRAGMA synchronous=FULL")
-        self._con.wal_autocheckpoint(AUTOCHECKPOINT_PAGES)
+        self.rows(f"PRAGMA journal_size_limit={LOG_KEPT_BYTES}")
+        self._con.set_wal_hook(self._count_log)
+
+    def _count_log(self, _con: apsw.Connection, _name: str, pages: int) -> int:
+        """SQLite's word on the log after a commit, in place of its own checkpoints."""
+        if self._folded == self._logged:  # then it begins anew, unless somebody reads: then a step comes too soon
+            self._folded = 0
+        self._logged = pages
+        return apsw.SQLITE_OK
 
     def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Row]:
         """All rows of one statement."""
@@ -102,6 +113,9 @@ class Database:
             if failure is None:
                 raise
             raise failure from error
+        if self._logged - self._folded >= OVERDUE_PAGES:
+            with contextlib.suppress(JournalError):  # what was committed is safe; the next write will tell
+                self.fold(OVERDUE_PAGES)
 
     def _roll_back(self) -> None:
         try:
@@ -109,6 +123,19 @@ class Database:
                 self._con.execute("ROLLBACK")
         except apsw.Error as error:
             self._broken = str(error)
+
+    def fold(self, pages: int) -> bool:
+        """Copy the log into the database if at least ``pages`` of it wait; true if some were copied. Its space is
+        then used again. Takes the time of the pages that wait, and never waits for a reader."""
+        if self._broken or self._logged - self._folded < pages:
+            return False
+        before = self._folded
+        with self._errors("checkpoint"):
+            try:
+                self._logged, self._folded = self._con.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            except apsw.BusyError:
+                return False
+        return self._folded > before
 
     def checkpoint(self) -> bool:
         """Move the log into the database and empty it. False if a reader kept some of it; never waits for one."""
@@ -118,6 +145,7 @@ class Database:
             self._con.set_busy_timeout(0)
             try:
                 self._con.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                self._logged = self._folded = 0
             except apsw.BusyError:
                 return False
             finally:

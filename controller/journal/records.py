@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 
 class FactRow(NamedTuple):
-    """One fact. ``n`` is dense from 1; ``at_ms`` is UTC in milliseconds; ``body`` is JSON and may hold secrets."""
+    """One fact. ``n`` is dense from 1; ``at_ms`` is UTC in milliseconds; ``body`` is for the caller
+    to read and may hold secrets."""
 
     n: int
     epoch: int

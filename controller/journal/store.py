@@ -21,6 +21,7 @@ from controller.journal.records import CommandRecord, FactRow, Frame
 
 __all__ = [
     "COMMANDS_KEPT_MS",
+    "FOLD_PAGES",
     "CommandRecord",
     "FactRow",
     "Frame",
@@ -36,6 +37,9 @@ COMMANDS_KEPT_MS: Final = 120 * 24 * 3600 * 1000
 
 OnCommit = Callable[[Literal["before_commit", "after_commit"]], None]
 """Called on both sides of each append's commit, to stop a test there. Raising before it rolls the append back."""
+
+FOLD_PAGES: Final = 256
+"""Pages of 4 KiB that are worth a step of ``fold``: 1 MiB, some milliseconds."""
 
 _PAGE: Final = 500
 _FEED: Final = re.compile(r"[0-9a-f]{32}")
@@ -255,8 +259,17 @@ class Journal:
             self._database.write([("DELETE FROM commands WHERE at_ms < ?", ((before_ms,),))])
         return count
 
+    def fold(self, pages: int = FOLD_PAGES) -> bool:
+        """Copy SQLite's log into the main file if at least ``pages`` wait; true if it did something. To be called
+        often, between inputs, so that no commit has to do it. A full disk is left for the next append to tell."""
+        try:
+            return self._database.fold(max(pages, 1))
+        except JournalFull:
+            return False
+
     def checkpoint(self) -> bool:
-        """Move SQLite's log into the main file and empty it; between rounds. False if a reader kept some of it."""
+        """Move SQLite's log into the main file and empty it, before the file is copied or closed. False if a reader
+        kept some of it."""
         return self._database.checkpoint()
 
     def close(self) -> None:

@@ -48,7 +48,7 @@ HEARTBEAT_MS: Final = 1000
 PAGE: Final = 1000
 #: Readings a held table takes in before it looks at commands, so that a babbling shoe cannot keep people out.
 BATCH: Final = 32
-#: The write-ahead log is folded into the journal this often, when the table is between rounds.
+#: What is left of the write-ahead log is folded into the journal this often, when the table is between rounds.
 CHECKPOINT_MS: Final = 30_000
 
 #: Added and removed keys are noticed within this time.
@@ -177,7 +177,8 @@ class Actor:
     def _tick(self) -> None:
         now = monotonic_ms()
         deadline = self._table.deadline()
-        if deadline is not None and deadline[1] <= now:
+        folded = self._journal.fold()  # then whoever waits comes first
+        if deadline is not None and deadline[1] <= now and not folded:
             self._take(DeadlineInput(deadline[0]))
         if now >= self._keys_at:
             self._keys_at = now + KEYS_MS
@@ -196,7 +197,7 @@ class Actor:
             )
             if now >= self._checkpoint_at and not self._table.state.round_open:
                 self._checkpoint_at = now + CHECKPOINT_MS
-                journal.checkpoint()
+                journal.fold(1)
 
     def _look_at_keys(self) -> None:
         """People come and go while the table runs."""

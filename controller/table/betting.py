@@ -24,7 +24,7 @@ from controller.table.draft import Draft
 from controller.table.lines import cards_by_line
 
 #: Players whose settlement is made durable at once; a shoe event waits for one slice at most.
-SLICE: Final = 500
+SLICE: Final = 1_000
 #: How a decision window closed by the book is keyed: the platform's keys are its own.
 KEY: Final = "book"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,6 +30,8 @@ with Journal.create_or_open(sys.argv[1], table="t1", now_ms=0) as journal:
         )
         print(journal.last_n, flush=True)
         journal.mark_sent(journal.last_seq)
+        if journal.last_n % 10 == 0:
+            journal.fold(1)
         if journal.last_n % 64 == 0:
             journal.checkpoint()
 """
@@ -145,18 +148,64 @@ def test_what_append_returned_from_survives_power_loss(device, make, path, tmp_p
     with make.open(path) as journal:
         for appends in range(1, 20):
             make.fill(journal, 1)
+            if appends % 3 == 0:
+                assert journal.fold(1)
             if appends % 7 == 0:
                 journal.checkpoint()
-            for name in lost.iterdir():
-                name.unlink()
-            for name, data in device.synced.items():
-                # The first sync of the log also syncs the directory, and with it earlier removals.
-                if os.path.exists(name):
-                    (lost / Path(name).name).write_bytes(data)
-            copy = lost / path.name
-            copy.chmod(0o600)
-            report = verify(copy, expect_last=(journal.last_n, journal.last_hash.hex()))
+            report = verify(after_power_loss(device, path, lost), expect_last=end_of(journal))
             assert (report.fault, report.last_n) == (None, 2 * appends)
+
+
+def after_power_loss(device: Device, path: Path, folder: Path) -> Path:
+    """The journal as far as it was synced, in ``folder``."""
+    for name in folder.iterdir():
+        name.unlink()
+    for name, data in device.synced.items():
+        # The first sync of the log also syncs the directory, and with it earlier removals.
+        if os.path.exists(name):
+            (folder / Path(name).name).write_bytes(data)
+    copy = folder / path.name
+    copy.chmod(0o600)
+    return copy
+
+
+def end_of(journal: Journal) -> tuple[int, str]:
+    return journal.last_n, journal.last_hash.hex()
+
+
+@pytest.mark.parametrize("error", [apsw.IOError, apsw.FullError])
+def test_fold_stopped_at_any_call_loses_nothing(device, make, tmp_path, error):
+    """A device that fails from some call of a fold on: what was stored is there for this process, after kill -9, and
+    after a power loss; a full disk is no error yet."""
+    device.error, device.sticky = error, True
+    lost = tmp_path / "after"
+    lost.mkdir()
+    for k in itertools.count(1):
+        path = tmp_path / f"j{k}"
+        with make.open(path) as journal:
+            make.fill(journal, 3)
+            assert journal.fold(1)
+            make.fill(journal, 5, 40)
+            kept, end = list(journal.facts()), end_of(journal)
+            device.calls, device.fail_at = 0, k
+            failure = attempt(lambda: journal.fold(1))
+            stopped, device.fail_at = device.calls >= k, 0
+            assert (failure is not None) == (stopped and error is apsw.IOError)
+            assert list(journal.facts()) == kept
+            killed = tmp_path / "killed"
+            killed.mkdir(exist_ok=True)
+            for suffix in ("", "-wal"):
+                shutil.copy(f"{path}{suffix}", killed / f"{path.name}{suffix}")
+            for copy in (killed / path.name, after_power_loss(device, path, lost)):
+                assert verify(copy, expect_last=end).fault is None
+            if failure is None:
+                make.fill(journal, 1)
+                assert verify(path, expect_last=end_of(journal)).fault is None
+            else:
+                assert "restart the table" in str(attempt(lambda: make.fill(journal, 1)))
+        if not stopped:
+            break
+    assert k > 3
 
 
 @pytest.mark.parametrize("error", [apsw.IOError, apsw.FullError])

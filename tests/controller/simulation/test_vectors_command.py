@@ -93,7 +93,9 @@ def vectors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
 def test_the_shared_vectors_agree_in_every_field(shared: Path, vectors: Any, name: str) -> None:
     wanted = [json.loads(line) for line in (shared / "vectors" / f"{name}.jsonl").read_text().splitlines()]
     status, got, errors = vectors(*map(given, wanted))
-    assert (status, errors, len(got)) == (0, "", len(wanted))
+    # A slow machine shows progress.
+    told = [line for line in errors.splitlines() if not line.endswith("lines played")]
+    assert (status, told, len(got)) == (0, [], len(wanted))
     for want, line in zip(wanted, got, strict=True):
         where = f"{want['type']} {want.get('round', want.get('shoe', ''))}"
         assert list(differences(want, line, where)) == []
