@@ -27,10 +27,10 @@ mutants: $(READY)        ## every rule of tests/rule_table.toml flipped in a cop
 	$(PY) tests/mutants/run.py
 
 # The fuzzer has an environment of its own: nothing else needs it.
-fuzz:                    ## every codec, 10 million inputs each, guided by coverage: takes hours
-	python3 -m venv build/fuzz
-	build/fuzz/bin/python -m pip install --quiet --disable-pip-version-check -r tests/drivers/fuzz/requirements.txt
-	build/fuzz/bin/python tests/drivers/fuzz/campaign.py
+fuzz:                    ## every codec, 10 million inputs each: takes an hour or more; a second call goes on
+	python3 -m venv build/fuzzenv
+	build/fuzzenv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/drivers/fuzz/requirements.txt
+	build/fuzzenv/bin/python tests/drivers/fuzz/campaign.py
 
 lock: $(READY)           ## write requirements.lock anew from pyproject.toml
 	$(PY) -m pip install --quiet pip-tools

@@ -1,111 +1,86 @@
 """Decoding speed: bytes a second of each protocol's decoder, beside a loop that trusts every byte.
 
-The stream is that of shoes dealt to their end, in reads of ``READ_BYTES``.
+The streams are in ``controller.bench.streams``, in reads of ``READ_BYTES``.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 from statistics import median
 from typing import Any, Final, NamedTuple
 
 from controller.bench.errors import BenchError
 from controller.bench.numbers import ratio
-from controller.cards import FACES, shuffled_shoe
-from drivers.angel.codec import AngelDecoder, AngelEncoder
-from drivers.angel.frames import ENQ, ETX
+from controller.bench.streams import (
+    Stream,
+    angel_stream,
+    cut_feig,
+    cut_lines,
+    cut_packets,
+    cut_rr3036,
+    cut_telegrams,
+    feig_stream,
+    line_stream,
+    rr3036_stream,
+    ssi_stream,
+)
+from drivers.angel.codec import AngelDecoder
 from drivers.decoder import Decoder
-from drivers.events import CardDrawn, Event, RoundResult, StandBy, Started, TargetName
-from drivers.line.codec import LineDecoder, card_code, encode
+from drivers.feig.codec import FeigDecoder
+from drivers.line.codec import LineDecoder
+from drivers.mouth import Mouth
 from drivers.registry import shoe_class
+from drivers.rr3036.codec import Rr3036Decoder
+from drivers.ssi.codec import SsiDecoder
+from drivers.tags import Shoes, TagRegistry
 
 READ_BYTES: Final = 4096
-_SHOES: Final = 8
 _ROUNDS: Final = 15
-#: Start, stop and eight data bits a byte.
-_BITS_A_BYTE: Final = 10
-_COUP: Final[tuple[tuple[TargetName, int], ...]] = (("player", 1), ("banker", 1), ("player", 2), ("banker", 2))
-
 #: The loops are fast: so often a round, that their time can be measured.
 _LOOPS: Final = 10
-_CARDS: Final = {card_code(face, "scan_table").encode(): face for face in FACES}
 
 Progress = Callable[[int, int], None]
 
 
-class Stream(NamedTuple):
-    """What a shoe sends and how many events are in it."""
-
-    data: bytes
-    events: int
-
-
 class Subject(NamedTuple):
-    """One protocol: its stream, its decoder, and the loop it is compared with, which returns the messages cut."""
+    """One protocol: its stream, its decoder, and the loop it is compared with, which returns the messages cut.
+
+    With ``answers`` the decoder is asked after each read for what it has to send.
+    """
 
     stream: Stream
     decoder: Callable[[], Decoder]
     cut: Callable[[list[bytes]], int]
+    answers: bool = False
 
 
-def line_stream(rng: Random) -> Stream:
-    """Every card of some shoes, one line a card."""
-    cards = [card for _ in range(_SHOES) for card in shuffled_shoe(rng)]
-    return Stream(b"".join(encode(CardDrawn(card)) for card in cards), len(cards))
-
-
-def angel_stream(rng: Random) -> Stream:
-    """Coups of four cards with their result, every telegram three times as the shoe sends it."""
-    encoder = AngelEncoder()
-    events: list[Event] = [Started()]
-    for _ in range(_SHOES):
-        cards = shuffled_shoe(rng)
-        for start in range(0, len(cards) - len(_COUP) + 1, len(_COUP)):
-            for card, place in zip(cards[start : start + len(_COUP)], _COUP, strict=True):
-                events.append(CardDrawn(card, *place))
-            events += [RoundResult("player", False, False), StandBy()]
-    return Stream(b"".join(encoder.triple(event) for event in events), len(events))
-
-
-def cut_lines(reads: list[bytes]) -> int:
-    """Split at line ends, a rest carried over, and look up each code."""
-    cards: list[str] = []
-    rest = b""
-    for data in reads:
-        *lines, rest = (rest + data).split(b"\r\n")
-        cards += [_CARDS[line] for line in lines]
-    return len(cards)
-
-
-def cut_telegrams(reads: list[bytes]) -> int:
-    """Find each start and end, a rest carried over; nothing is checked."""
-    found, buffer = 0, b""
-    for data in reads:
-        buffer += data
-        place = 0
-        while (start := buffer.find(ENQ, place)) >= 0 and (end := buffer.find(ETX, start)) >= 0:
-            if end + 3 > len(buffer):
-                break
-            telegram, place = buffer[start : end + 3], end + 3
-            found += bool(telegram)
-        buffer = buffer[place:]
-    return found
-
-
-def measure(progress: Progress) -> dict[str, Any]:
-    """Both protocols, decoder and cutting loop in turns. Raises ``BenchError`` if an event is missing."""
-    rng = Random(1)
-    subjects = {
+def subjects(rng: Random) -> dict[str, Subject]:
+    """All protocols."""
+    feig, rr3036 = feig_stream(rng), rr3036_stream(rng)
+    return {
         # Without a window: equal cards that follow each other in one read would be repeats.
         "line": Subject(line_stream(rng), lambda: LineDecoder(repeat_window_s=0), cut_lines),
         "angel": Subject(angel_stream(rng), AngelDecoder, cut_telegrams),
+        "ssi": Subject(ssi_stream(rng), lambda: SsiDecoder(repeat_window_s=0), cut_packets, answers=True),
+        # Without times, a tag has gone when one answer does not name it.
+        "feig": Subject(feig, lambda: FeigDecoder(_mouth(feig.tags)), cut_feig),
+        "rr3036": Subject(rr3036, lambda: Rr3036Decoder(_mouth(rr3036.tags)), cut_rr3036),
     }
+
+
+def _mouth(tags: Mapping[str, str]) -> Mouth:
+    return Mouth(Shoes([TagRegistry("bench", tags)]), leave_s=None)
+
+
+def measure(progress: Progress) -> dict[str, Any]:
+    """All protocols, decoder and cutting loop in turns. Raises ``BenchError`` if an event is missing."""
+    chosen = subjects(Random(1))
     reports = {}
-    for n, (name, subject) in enumerate(subjects.items()):
+    for n, (name, subject) in enumerate(chosen.items()):
         reports[name] = _measure(name, subject)
-        progress(n + 1, len(subjects))
+        progress(n + 1, len(chosen))
     return reports
 
 
@@ -116,17 +91,21 @@ def _measure(name: str, subject: Subject) -> dict[str, Any]:
     for number in range(-1, _ROUNDS):  # the first one only warms up
         decoder = subject.decoder()
         began = time.perf_counter_ns()
-        events = sum(len(decoder.decode(read, 0.0)) for read in reads)
+        events = _decode(decoder, reads, answers=subject.answers)
         between = time.perf_counter_ns()
         for _ in range(_LOOPS):
-            subject.cut(reads)
+            messages = subject.cut(reads)
         ended = time.perf_counter_ns()
         if events != subject.stream.events:
             raise BenchError(f"{name}: {events} events decoded of {subject.stream.events}")
+        if messages != subject.stream.messages:
+            raise BenchError(f"{name}: {messages} messages cut of {subject.stream.messages}")
         if number >= 0:
             decoding.append(len(data) / (between - began) * 1e9)
             cutting.append(_LOOPS * len(data) / (ended - between) * 1e9)
-    wire = shoe_class(name).default_line.baudrate / _BITS_A_BYTE
+    line = shoe_class(name).default_line
+    # Start, data, parity and stop bits.
+    wire = line.baudrate / (1 + line.bytesize + (line.parity != "N") + line.stopbits)
     return {
         "unit": "bytes/s",
         "bytes": len(data),
@@ -137,6 +116,15 @@ def _measure(name: str, subject: Subject) -> dict[str, Any]:
         "wire": round(wire),
         "times_wire": round(median(decoding) / wire),
     }
+
+
+def _decode(decoder: Decoder, reads: list[bytes], *, answers: bool) -> int:
+    events = 0
+    for read in reads:
+        events += len(decoder.decode(read, 0.0))
+        if answers:
+            decoder.outgoing(0.0)
+    return events
 
 
 def text(report: dict[str, Any]) -> str:

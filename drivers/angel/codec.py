@@ -34,6 +34,9 @@ class _Mode(Enum):
     NAK = auto()
 
 
+_MODES: Final = {ENQ: _Mode.EVENT, STX: _Mode.REPLY, NAK: _Mode.NAK}
+
+
 class FrameReader:
     """Cuts the stream into whole telegrams (ENQ to B2), checked by nobody yet.
 
@@ -95,11 +98,12 @@ class FrameReader:
         return None
 
     def _start(self, byte: int) -> None:
-        self.drop()
+        if self._buffer:
+            self.drop()
         if byte == ACK:
             self._answer(bytes((ACK,)))
             return
-        mode = {ENQ: _Mode.EVENT, STX: _Mode.REPLY, NAK: _Mode.NAK}.get(byte)
+        mode = _MODES.get(byte)
         if mode is None:
             self.junk_bytes += 1
             return

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from drivers.registry import PROTOCOLS
+
 pytestmark = pytest.mark.system
 
 
@@ -49,7 +51,7 @@ def test_latency_compares_three_forms() -> None:
 def test_codecs_reports_each_protocol() -> None:
     report = _bench("codecs")
     assert list(report) == ["codecs"]
-    assert {"line", "angel"} <= set(report["codecs"])
+    assert set(report["codecs"]) == set(PROTOCOLS)
     for row in report["codecs"].values():
         assert row["unit"] == "bytes/s"
         assert min(row[key] for key in ("bytes", "events", "decoder", "baseline", "wire", "times_wire")) > 0
