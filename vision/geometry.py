@@ -35,12 +35,12 @@ class Geometry:
 
     def to_mm(self, points: ArrayLike) -> Points:
         """Points of the picture (n x 2, px) on the felt (n x 2, mm)."""
-        return project(np.linalg.inv(self.matrix), points)
+        return project(np.asarray(np.linalg.inv(self.matrix), np.float64), points)
 
     def scaled(self, size: tuple[int, int]) -> Geometry:
         """The same table in a picture of the same view, ``size`` pixels wide and high."""
         scale = np.diag([size[0] / self.size[0], size[1] / self.size[1], 1.0])
-        return Geometry(scale @ self.matrix, self.card_mm, size)
+        return Geometry(np.asarray(scale @ self.matrix, np.float64), self.card_mm, size)
 
 
 def project(matrix: Points, points: ArrayLike) -> Points:

@@ -37,6 +37,6 @@ def test_the_long_edge_comes_second() -> None:
 
 def test_overlap_is_of_the_union() -> None:
     assert overlap(SQUARE, SQUARE) == pytest.approx(1)
-    assert overlap(SQUARE, SQUARE + [5, 0]) == pytest.approx(1 / 3)
-    assert overlap(SQUARE, SQUARE + [50, 0]) == 0
+    assert overlap(SQUARE, np.add(SQUARE, (5, 0))) == pytest.approx(1 / 3)
+    assert overlap(SQUARE, np.add(SQUARE, (50, 0))) == 0
     assert quad_area(SQUARE) == 100
