@@ -23,8 +23,8 @@ _SLEEVE: Final = (60, 50, 45)
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
     """Light and lens. ``light`` multiplies, ``warmth`` shifts blue to red, ``blur`` is the lens' sigma (px),
-    ``glare`` a point (mm) of reflection, ``shift`` a bumped camera (px, px, degrees), ``noise`` a sigma in grey levels,
-    ``markers`` lays calibration markers on the felt, ``covered`` puts something before the lens."""
+    ``glare`` a point (mm) of reflection, ``shift`` a bumped camera (px, px, degrees), ``noise`` a sigma (grey
+    levels), ``markers`` lays calibration markers on the felt, ``covered`` puts something before the lens."""
 
     light: float = 1.0
     warmth: float = 0.0
