@@ -165,6 +165,32 @@ class Approve(Args, frozen=True, kw_only=True):
     reason: str
 
 
+class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What lies at ``position``: a face, ``**`` for a back, ``??`` unreadable, null for nothing. ``age_ms``: for how
+    long it has."""
+
+    position: str
+    card: str | None = None
+    age_ms: int = 0
+    reason: str = ""
+
+
+class Sighting(Args, frozen=True, kw_only=True):
+    """The camera service's sightings, in the order in which they came to be."""
+
+    seen: list[Seen]
+
+
+class CameraHealth(Args, frozen=True, kw_only=True):
+    """Whether the camera can be believed, and its figures. Sent at least every two seconds."""
+
+    ok: bool
+    reason: str = ""
+    fps: float = 0.0
+    frame_age_ms: int = 0
+    sharpness: float = 0.0
+
+
 class Acknowledge(Args, frozen=True, kw_only=True):
     """The alarm of ``incident`` was seen."""
 
@@ -234,6 +260,8 @@ COMMANDS: Final[dict[str, type[Args]]] = {
     "correct": Correct,
     "approve": Approve,
     "acknowledge": Acknowledge,
+    "sighting": Sighting,
+    "camera_health": CameraHealth,
     "history": History,
     "statistics": Statistics,
     "shoe_report": ShoeReport,
@@ -272,11 +300,13 @@ ROLES: Final[dict[str, frozenset[str]]] = {
         "acknowledge",
     }
     | RECORD,
-    "camera": frozenset(),
+    "camera": frozenset({"sighting", "camera_health"}),
     "technician": frozenset({"status"}),
 }
 #: Answered from what is already published; they never reach the table.
 QUERIES: Final = _OBSERVER | {"settlement"} | RECORD
+#: Sent all the time: only what they change is kept, not that they were sent.
+UNRECORDED: Final = frozenset({"camera_health"})
 #: Refused when a supervision or result fact is newer than ``seen_seq``.
 NEEDS_SEEN_SEQ: Final = frozenset({"resume", "resolve", "void", "reopen", "enter_card", "correct", "approve"})
 
@@ -338,6 +368,8 @@ def authorise(envelope: Envelope, *, role: str, person: str) -> Command:
     except msgspec.ValidationError as error:
         raise Refusal("bad_args", f"{name}: {error}") from error
     reason = getattr(args, "reason", None)
+    if reason == "" and isinstance(args, CameraHealth):
+        reason = None
     if reason is not None and not (1 <= len(reason.strip()) <= len(reason) <= REASON_MAX and _on_one_line(reason)):
         raise Refusal("bad_args", f"{name}: a reason of 1 to {REASON_MAX} printable characters on one line is needed")
     return Command(id=envelope.id, name=name, args=args, seen_seq=envelope.seen_seq, role=role, person=person)

@@ -41,7 +41,10 @@ class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 class ValidationSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """``[validation]``: which sources must agree before a card counts."""
 
-    sources: Literal["shoe"] = "shoe"
+    #: ``both``: a card the shoe read is dealt when the camera sees it at its place; ``camera``: the camera alone.
+    sources: Literal["shoe", "camera", "both"] = "shoe"
+    #: How long shoe and camera may differ before it is an incident, in milliseconds.
+    confirm_within_ms: int = 3000
 
 
 class WalletSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -195,11 +198,30 @@ def problems(config: TableConfig) -> list[str]:
         capabilities = open_shoe(config.shoe).capabilities
     except SettingsError as error:
         return [*found, f"[shoe] {error}"]
+    found += _sources_problems(config, names_cards=capabilities.identity_at_draw is True)
     if config.game.game != "baccarat" and capabilities.identity_at_draw is not True:
         found.append(
             f"[shoe] protocol {config.shoe.protocol!r} does not name every card as it is drawn, as blackjack needs: "
             "use another protocol, or game = 'baccarat' (an Angel Eye in open mode may serve with as_reader = true)"
         )
+    return found
+
+
+def _sources_problems(config: TableConfig, *, names_cards: bool) -> list[str]:
+    sources, game = config.validation.sources, config.game
+    found = []
+    if not 100 <= config.validation.confirm_within_ms <= 60_000:
+        found.append(
+            f"[validation] confirm_within_ms must be 100 to 60000, not {config.validation.confirm_within_ms}"
+        )
+    if sources == "camera" and game.game == "boundless":
+        found.append(
+            '[validation] sources = "camera" cannot serve boundless: its hole card is face down to the camera'
+        )
+    if sources == "camera" and game.burn != "none":
+        found.append('[validation] sources = "camera" does not see burned cards: set burn = "none"')
+    if sources == "both" and not names_cards:
+        found.append('[validation] sources = "both" needs a shoe that names each card as it is drawn')
     return found
 
 

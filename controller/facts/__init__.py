@@ -65,6 +65,7 @@ from controller.facts.shoe import (
     TableLocked,
     TableUnlocked,
 )
+from controller.facts.sightings import CardClaimed, CardSighted
 from controller.facts.supervision import (
     ApprovalGiven,
     ApprovalRefused,
@@ -97,12 +98,14 @@ __all__ = [
     "BettingOpened",
     "BurnIndicatorDrawn",
     "CardBurned",
+    "CardClaimed",
     "CardCorrected",
     "CardDealt",
     "CardHeld",
     "CardReassigned",
     "CardRescanned",
     "CardRevealed",
+    "CardSighted",
     "CutCardDrawn",
     "DealerLoggedOff",
     "DealerLoggedOn",
@@ -163,6 +166,7 @@ AnyFact = (
     | IncidentRaised | IncidentResolved | RoundVoided | ShoeVoided | TableReopened | IncidentAcknowledged
     | ApprovalRequested | ApprovalGiven | ApprovalRefused | ManualModeChanged | CardCorrected | ResultCorrected
     | CardReassigned | DealerLoggedOn | DealerLoggedOff | TableLocked | TableUnlocked | ResultConfirmed
+    | CardClaimed | CardSighted
 )  # fmt: skip
 
 _decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(AnyFact)

@@ -12,6 +12,7 @@ StepKind = Literal[
     "open_bets",  # the game server opens betting
     "close_bets",  # betting runs; no card may leave the shoe
     "draw",  # one card to `position`
+    "sight",  # the camera must see the card at `position`
     "insurance",  # the insurance window is open
     "peek",  # the table looks at the hole card
     "decide",  # a window on `line` at `prefix_len` cards

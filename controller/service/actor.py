@@ -227,7 +227,8 @@ class Actor:
                 frame = frames.frame_bytes(record, feed=journal.feed_id, table=journal.table, epoch=epoch, at_ms=at)
                 sent.append(Frame(record.seq, record.n, frame))
         began = time.perf_counter()
-        journal.append(rows, sent, command=command(outcome) if command else None)
+        if rows or command is not None:
+            journal.append(rows, sent, command=command(outcome) if command else None)
         committed_s = time.perf_counter() - began
         self._table.accept(outcome)
         for item in sent:
@@ -295,9 +296,12 @@ class Actor:
             reply = wire.encode_reply(command.id, state.seq, where | dict(outcome.reply))
             return CommandRecord(command.id, digest, reply, self._wall())
 
-        outcome = self._take(CommandInput(command, date), remember)
+        kept = command.name not in commands.UNRECORDED
+        outcome = self._take(CommandInput(command, date), remember if kept else None)
         if outcome.refusal is not None:
             raise outcome.refusal
+        if not kept:
+            return wire.encode_reply(command.id, outcome.state.seq, {})
         log.info("%s by %s", command.name, command.by)
         return reply
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from controller import facts as f
 from controller.rules import baccarat
 from controller.rules.roads import roads
 from controller.rules.steps import Step
-from controller.table import betting
+from controller.table import betting, sightings
 from controller.table.checks import card_fault, extra_card
 from controller.table.draft import Draft
 from controller.table.entries import manual
 from controller.table.reads import device_event, reuse_is_due
 
+#: Who answers for a card that waited, where a person decided about it.
+VOUCHERS: Final = {"entered": ("people",), "vouched": ("shoe", "people")}
 #: A round has far fewer automatic steps; reaching this is a defect of a procedure.
 _LIMIT = 100
 
@@ -44,6 +48,8 @@ def _automatic(draft: Draft, step: Step) -> bool:
     lines = draft.procedure.parting(state.round, step) if state.round is not None and state.round_open else None
     if lines is not None:
         draft.emit(f.HandSplit(lines=lines))
+        return True
+    if sightings.confirm(draft) or sightings.see(draft):
         return True
     if state.pending and _place_pending(draft, step):
         return True
@@ -146,18 +152,21 @@ def _place_pending(draft: Draft, step: Step) -> bool:
     """Give the first waiting card its place, or raise the incident that there is none."""
     # A kept card waits until one is due; a shoe that names places reports it again itself.
     kept_waits = step.kind != "draw" or draft.setting.traits.positions
-    first = next((p for p in draft.state.pending if not (kept_waits and p.origin == "kept")), None)
+    waiting = [p for p in draft.state.pending if not (kept_waits and p.origin == "kept")]
+    first = next((p for p in waiting if p.origin != "claimed"), None)
     if first is None:
+        return False
+    if first.origin in VOUCHERS and waiting[0] != first:  # a claim before it is not confirmed yet
         return False
     if step.kind != "draw":
         extra_card(draft, first.card, counted=True)
         return True
     position = (first.position if step.takes(first.position or "") else step.position) or ""
     fault = card_fault(draft, step, position, first.card, counted=True)
-    if fault is None:
-        draft.deal(
-            step, position, first.card, pending=True, by=("people",) if first.origin == "entered" else ("shoe",)
-        )
+    if fault is None and first.origin in VOUCHERS:
+        draft.deal(step, position, first.card, pending=True, by=VOUCHERS[first.origin])
+    elif fault is None:
+        sightings.accept(draft, step, position, first.card, pending=True)
     else:
         fault.raise_on(draft)
     return True

@@ -12,7 +12,9 @@ from controller.book.classic import ClassicBook
 from controller.book.setting import BookSetting
 from controller.cards import HIDDEN
 from controller.rules import PROCEDURES
+from controller.rules.blackjack import HOLE
 from controller.rules.options import GameOptions
+from controller.rules.round import RoundCard
 from controller.rules.scores import burn_count
 from controller.rules.steps import Step
 from controller.table import incidents
@@ -29,6 +31,9 @@ class Setting:
     rules: GameOptions
     traits: Traits = field(default_factory=Traits)
     book: BookSetting | None = None
+    #: Which sources must agree before a card counts, and for how long they may differ.
+    sources: Literal["shoe", "camera", "both"] = "shoe"
+    confirm_within_ms: int = 3000
 
 
 class Draft:
@@ -71,12 +76,46 @@ class Draft:
         assert state.round is not None
         if isinstance(state.betting, ClassicBook) and state.betting.follow is not None:
             return Step("follow", line=state.betting.follow.line, options=("follow", "decline"))
-        step = self._again(self.procedure.next_step(state.round, self.setting.rules))
+        step = self.due_step()
+        if (claims := state.claims) and not self._may_claim(step):
+            place = claims[0].position or ""
+            return Step("sight", position=place, hidden=self.is_hidden(place))
         if step.kind == "finish" and traits.results and state.round.shoe_result is None:
             return Step("shoe_result")
         if step.kind == "finish" and self.setting.rules.confirm_result and not state.round.confirmed:
             return Step("confirm")
         return step
+
+    def own_step(self) -> Step:
+        """What the procedure demands of the cards that are dealt, claims aside."""
+        assert self.state.round is not None
+        step: Step = self.procedure.next_step(self.state.round, self.setting.rules)
+        return step
+
+    def due_step(self) -> Step:
+        """What is due once every claim is confirmed; outside the cards of a round ``next_step``."""
+        state = self.state
+        if state.round is None or state.phase not in DEAL_PHASES:
+            return self.next_step()
+        round_ = state.round
+        if state.claims:
+            round_ = round_.copy()
+            for claim in state.claims:
+                place = claim.position or ""
+                round_.place(RoundCard(place, claim.card, not self.is_hidden(place)))
+        return self._again(self.procedure.next_step(round_, self.setting.rules))
+
+    def _may_claim(self, step: Step) -> bool:
+        """A second claim may be open while the first cards are dealt: their places depend on no face."""
+        round_ = self.state.round
+        if round_ is None or step.kind != "draw" or len(self.state.claims) > 1 or self.state.phase != "dealing":
+            return False
+        place = step.position or ""
+        return place in self.procedure.deal_places(round_) or self.is_hidden(place)
+
+    def is_hidden(self, position: str) -> bool:
+        """The card at ``position`` lies face down by the procedure."""
+        return position == HOLE and self.setting.rules.game == "boundless"
 
     def _again(self, step: Step) -> Step:
         return msgspec.structs.replace(step, again=True) if self.state.reread and step.kind == "draw" else step

@@ -69,7 +69,7 @@ def _recorded(draft: Draft, incident: Incident) -> str | None:
     round_ = draft.state.round
     if incident.cause != "M-03" or round_ is None or incident.position is None:
         return None
-    return round_.at(incident.position)
+    return round_.at(incident.position)  # None too for a claim, which was never published
 
 
 def manual(draft: Draft, *, on: bool) -> None:

@@ -176,6 +176,8 @@ def _betting_opened(state: TableState, fact: f.BettingOpened, now: int) -> None:
         state.shoe.out = 0
         state.shoe.seen.clear()
     state.round = Round(id=fact.round, number=state.shoe.rounds)
+    state.sighted.clear()  # what lies there now belongs to no card of this round
+    state.sight_due.clear()
     if state.book is not None and fact.book:
         state.round.booked = True
         state.book.open_round(fact.round, state.shoe.rounds)

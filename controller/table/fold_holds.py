@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from controller import facts as f
+from controller.cards import HIDDEN
 from controller.rules.round import Round
 from controller.table.incidents import Incident
 from controller.table.lines import cards_by_line
@@ -85,6 +86,7 @@ def _incident_resolved(state: TableState, fact: f.IncidentResolved, now: int) ->
         # It left the shoe before any card that waits behind it, and was counted without a face.
         state.shoe.identify(fact.card)
         state.pending = (Pending(fact.card, "entered", incident.position), *state.pending)
+    _settle_claim(state, incident, fact)
     if fact.resolution == "rescan" and incident.unread:
         state.reread = True
         for card in incident.cards:
@@ -96,6 +98,48 @@ def _incident_resolved(state: TableState, fact: f.IncidentResolved, now: int) ->
         state.standby = True
     if state.rescan is not None and state.rescan.hold == f"incident:{fact.incident}":
         state.rescan = None
+
+
+def _settle_claim(state: TableState, incident: Incident, fact: f.IncidentResolved) -> None:
+    """A person decided about a card that the camera did not confirm: it stands, was another one, or is read again."""
+    at = next(
+        (i for i, p in enumerate(state.pending) if p.origin == "claimed" and p.position == incident.position), None
+    )
+    if at is None or incident.cause not in ("M-03", "M-15"):
+        return
+    assert state.shoe is not None
+    claim = state.pending[at]
+    instead: tuple[Pending, ...] = ()
+    if fact.resolution == "resume":
+        instead = (replace(claim, origin="vouched"),)
+    elif fact.resolution == "enter_card" and fact.card is not None:
+        state.shoe.uncount(claim.card)
+        state.shoe.count(fact.card)
+        instead = (Pending(fact.card, "entered", claim.position),)
+    elif fact.resolution == "rescan":
+        state.shoe.uncount(claim.card)
+        state.reread = True
+        state.sighted.pop(claim.position or "", None)
+    else:
+        return
+    state.pending = (*state.pending[:at], *instead, *state.pending[at + 1 :])
+
+
+def _card_claimed(state: TableState, fact: f.CardClaimed, now: int) -> None:  # noqa: ARG001
+    assert state.shoe is not None
+    state.reread = False
+    if not fact.from_hold:
+        state.shoe.count(fact.card)
+    elif unqueue(state, fact.card, fact.position).card == HIDDEN != fact.card:
+        state.shoe.identify(fact.card)
+    state.pending = (*state.pending, Pending(fact.card, "claimed", fact.position))
+
+
+def _card_sighted(state: TableState, fact: f.CardSighted, now: int) -> None:  # noqa: ARG001
+    if fact.card is None:
+        state.sighted.pop(fact.position, None)
+    else:
+        state.sighted[fact.position] = fact.card
 
 
 def _acknowledged(state: TableState, fact: f.IncidentAcknowledged, now: int) -> None:  # noqa: ARG001
@@ -216,6 +260,8 @@ HOLDS: dict[type[f.Fact], Callable[[TableState, Any, int], None]] = {
     f.IncidentResolved: _incident_resolved,
     f.RoundVoided: _round_voided,
     f.ShoeVoided: _shoe_voided,
+    f.CardClaimed: _card_claimed,
+    f.CardSighted: _card_sighted,
     f.IncidentAcknowledged: _acknowledged,
     f.ApprovalRequested: _approval_requested,
     f.ApprovalGiven: _approval_ended,

@@ -9,7 +9,7 @@ from controller.book.rows import BalanceRequest
 from controller.commands import Command
 from drivers.events import Event
 
-Deadline = Literal["step", "void", "post", "approval", "idle"]
+Deadline = Literal["step", "void", "post", "approval", "idle", "sight", "camera"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from controller import commands as c
 from controller import facts as f
 from controller.book.classic import ClassicBook
 from controller.refusal import Refusal
-from controller.table import approvals, betting, people
+from controller.table import approvals, betting, people, sightings
 from controller.table.advance import end_shoe, open_seals
 from controller.table.draft import Draft
 from controller.table.entries import ENTER, manual
@@ -383,4 +383,6 @@ _ORDERS: dict[str, Callable[[Draft, c.Command, Any], None]] = {
     "enter_card": approvals.enter_card,
     "correct": approvals.correct,
     "approve": approvals.approve,
+    "sighting": sightings.sighting,
+    "camera_health": sightings.health,
 }

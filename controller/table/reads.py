@@ -14,6 +14,7 @@ from controller.table.checks import card_fault, extra_card
 from controller.table.draft import Draft
 from controller.table.people import unattended
 from controller.table.rescan import rescanned
+from controller.table.sightings import accept
 from controller.table.tags import tag_event
 from drivers import events as e
 
@@ -27,6 +28,8 @@ PUSHED_BACK_ERRORS = frozenset({4, 5})
 def shoe_event(draft: Draft, event: e.Event) -> None:
     """Take in one event of the shoe's driver."""
     match event:
+        case e.CardDrawn() | e.CardReused() if draft.setting.sources == "camera":
+            draft.report(event)
         case e.CardDrawn(card, target, index):
             _card(draft, card, _position(draft, target, index))
         case e.CardReused():
@@ -125,7 +128,7 @@ def _card(draft: Draft, card: str, position: str | None) -> None:
     if fault is not None:
         fault.raise_on(draft)
     else:
-        draft.deal(step, place, card)
+        accept(draft, step, place, card)
 
 
 def _already(draft: Draft, position: str, card: str) -> bool:

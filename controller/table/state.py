@@ -105,10 +105,11 @@ class Rescan:
 @dataclass(frozen=True, slots=True)
 class Pending:
     """A card that has left the shoe and waits for its place: ``held`` during a hold, ``found`` on the felt by a
-    rescan, ``kept`` by a supervisor as the next card, ``entered`` by hand and approved."""
+    rescan, ``kept`` by a supervisor as the next card, ``entered`` by hand and approved, ``claimed`` by the shoe and
+    not yet seen by the camera, ``vouched`` for by a person who saw it."""
 
     card: str
-    origin: Literal["held", "found", "kept", "entered"]
+    origin: Literal["held", "found", "kept", "entered", "claimed", "vouched"]
     position: str | None = None  # where it was due when it was held
 
 
@@ -156,6 +157,8 @@ class TableState:
     failed_rescan: int | None = None
     reread: bool = False
     standby: bool = True
+    #: What the camera sees at each position, of the round in progress.
+    sighted: dict[str, str] = field(default_factory=dict)
     approvals: dict[int, Approval] = field(default_factory=dict)
     approval_count: int = 0
     #: Incidents that no person has answered for yet.
@@ -169,6 +172,10 @@ class TableState:
     approval_due: int | None = field(default=None, compare=False)
     #: When the table locks unless somebody does something.
     idle_due: int | None = field(default=None, compare=False)
+    #: When something the camera saw, or did not see, becomes an incident: position and monotonic ms.
+    sight_due: dict[str, int] = field(default_factory=dict, compare=False)
+    #: When a camera that says nothing is lost.
+    camera_due: int | None = field(default=None, compare=False)
 
     def copy(self) -> TableState:
         """A draft: mutable parts are copied, immutable ones shared."""
@@ -177,6 +184,7 @@ class TableState:
         new.round = self.round.copy() if self.round else None
         new.book = self.book.copy() if self.book else None
         new.holds, new.incidents, new.approvals = dict(self.holds), dict(self.incidents), dict(self.approvals)
+        new.sighted, new.sight_due = dict(self.sighted), dict(self.sight_due)
         return new
 
     @property
@@ -199,7 +207,7 @@ class TableState:
     @property
     def on_felt(self) -> tuple[str, ...]:
         """The recorded cards of the burn or round in progress, in physical order; a held card lies there too."""
-        held = tuple(p.card for p in self.pending if p.origin == "held")
+        held = tuple(p.card for p in self.pending if p.origin in ("held", "claimed"))
         if self.phase == "burning" and self.shoe is not None:
             return (*self.shoe.burn_cards, *held)
         if self.round is not None and self.phase in DEAL_PHASES:
@@ -210,6 +218,11 @@ class TableState:
     def overdrawn(self) -> bool:
         """An over-drawn card without a face is the matter of an open incident."""
         return any(i.cause == "M-08" and HIDDEN in i.cards for i in self.incidents.values())
+
+    @property
+    def claims(self) -> tuple[Pending, ...]:
+        """Cards the shoe has read and the camera has not confirmed, in physical order."""
+        return tuple(p for p in self.pending if p.origin == "claimed")
 
     def demand_with(self, key: str) -> Demand | None:
         """The demand of this round that was made under ``key``."""

@@ -10,7 +10,7 @@ from controller import facts as f
 from controller.book import open_book
 from controller.refusal import Refusal
 from controller.rules import PROCEDURES
-from controller.table import approvals, betting, people
+from controller.table import approvals, betting, people, sightings
 from controller.table.advance import advance
 from controller.table.draft import Draft, Setting
 from controller.table.fold import Fold, replay_error
@@ -53,7 +53,8 @@ class Table:
             if self.state.book is not None:
                 self.state.book.commit()
         state = self.state
-        state.step_due = state.void_due = state.approval_due = state.idle_due = None
+        state.step_due = state.void_due = state.approval_due = state.idle_due = state.camera_due = None
+        state.sight_due.clear()
 
     def decide(self, what: Input, now: int, entropy: bytes) -> Outcome:
         """Decide one input at ``now`` on a draft. The state is untouched until ``accept``."""
@@ -89,6 +90,10 @@ class Table:
             found.append((state.step_due, "step"))
         if state.void_due is not None:
             found.append((state.void_due, "void"))
+        if state.sight_due and not state.holds:
+            found.append((min(state.sight_due.values()), "sight"))
+        if state.camera_due is not None:
+            found.append((state.camera_due, "camera"))
         if state.approval_due is not None:
             found.append((state.approval_due, "approval"))
         if state.idle_due is not None:
@@ -111,6 +116,12 @@ def _take(draft: Draft, what: Input) -> None:
             _step_deadline(draft)
         case DeadlineInput("post"):
             betting.post(draft)
+        case DeadlineInput("sight"):
+            if not draft.state.holds:
+                sightings.due(draft)
+        case DeadlineInput("camera"):
+            if draft.state.camera_due is not None and draft.now >= draft.state.camera_due:
+                sightings.silent(draft)
         case DeadlineInput("approval"):
             if draft.state.approval_due is not None and draft.now >= draft.state.approval_due:
                 approvals.expire(draft)
@@ -136,6 +147,7 @@ def _start(draft: Draft, start: Start) -> None:
         draft.emit(
             f.Paused(hold="restart", reason="cards may have been drawn while the table was down", by="policy:restart")
         )
+    sightings.start(draft)
     if state.approvals:
         draft.state.approval_due = draft.now + round(draft.setting.rules.approval_s * 1000)
     draft.touched()

@@ -39,13 +39,12 @@ MAY = {
     | {"start_shift", "end_shift", "resume", "resolve", "void", "reopen"}
     | {"enter_card", "correct", "approve", "acknowledge"}
     | {"history", "statistics", "shoe_report"},
-    "camera": set(),
+    "camera": {"sighting", "camera_health"},
     "technician": {"status"},
 }
 #: Of the design's other commands none may be half there.
 NOT_YET = (
-    "bets", "sighting",
-    "camera_health", "calibration_get", "calibration_put", "device_command",
+    "bets", "calibration_get", "calibration_put", "device_command",
 )  # fmt: skip
 WAIT_MS = 10_000
 

@@ -28,11 +28,13 @@ SENDER = {
 class Bench:
     """Drives one table and keeps every record."""
 
-    def __init__(self, game: str = "boundless", *, traits: Traits | None = None, **rules: Any) -> None:
+    def __init__(
+        self, game: str = "boundless", *, traits: Traits | None = None, sources: str = "shoe", **rules: Any
+    ) -> None:
         options = GameOptions(game=game, **{"peek_delay_s": 0.0, "decisions": "platform"} | rules)  # type: ignore[arg-type]
         assert options.problems() == []
         book = BookSetting(table="t-1", game=game, wallet="embedded") if options.decisions == "book" else None  # type: ignore[arg-type]
-        self.setting = Setting("t-1", options, traits or Traits(), book)
+        self.setting = Setting("t-1", options, traits or Traits(), book, sources)  # type: ignore[arg-type]
         self.table = Table(self.setting)
         self.records: list[f.Record] = []
         self.now = 1000
@@ -91,10 +93,12 @@ class Bench:
         return self.shoe(*(e.CardDrawn(card) for card in text.split()))
 
     def order(
-        self, name: str, *, role: str | None = None, seen: int | None = -1, person: str = "pat", **args: Any
+        self, name: str, *, role: str | None = None, seen: Any = -1, person: str = "pat", **args: Any
     ) -> Outcome:
         self._ids += 1
         role = role or SENDER.get(name, "supervisor")
+        if name == "sighting":  # there ``seen`` is what the camera sees
+            args, seen = args | {"seen": seen}, -1
         seen_seq = self.state.seq if seen == -1 else seen
         envelope = Envelope(id=f"test-{self._ids:06d}", command=name, args=args, seen_seq=seen_seq)
         command = authorise(envelope, role=role, person=person)

@@ -30,6 +30,8 @@ ARGS: dict[str, dict[str, Any]] = {
     "correct": {"round": "r", "cards": [["player/0", "TD"]], "reason": "x"},
     "approve": {"approval": 1, "accept": True, "reason": "x"},
     "acknowledge": {"incident": 1},
+    "sighting": {"seen": []},
+    "camera_health": {"ok": True},
     "statistics": {"by": "dealer"},
 }
 #: design page 6, as far as this table has the commands
@@ -47,7 +49,7 @@ ALLOWED = {
         "start_shift", "end_shift", "resume", "resolve", "void", "reopen", "enter_card", "correct", "approve",
         "acknowledge", "history", "statistics", "shoe_report",
     },
-    "camera": set(),
+    "camera": {"sighting", "camera_health"},
     "technician": {"status"},
 }  # fmt: skip
 

@@ -1,0 +1,336 @@
+"""Shoe and camera together, and the camera alone (design page 4: confirm, disagree, wrong place, missing, extra)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller import facts as f
+from drivers import events as e
+
+
+def watching(bench: Any, game: str = "boundless", sources: str = "both", **rules: Any) -> Any:
+    b = bench(game, sources=sources, **rules)
+    b.ok("camera_health", ok=True, role="camera")
+    return b.open_round()
+
+
+def see(b: Any, *seen: tuple[str, str | None]) -> list[f.Fact]:
+    rows = [{"position": position, "card": card} for position, card in seen]
+    return b.ok("sighting", seen=rows, role="camera")  # type: ignore[no-any-return]
+
+
+def deal(b: Any, text: str) -> None:
+    """Cards as ``position=card``: read by the shoe, then seen."""
+    for pair in text.split():
+        position, _, card = pair.partition("=")
+        b.cards(card)
+        see(b, (position, "**" if position == "dealer/1" else card))
+
+
+def dealt(b: Any) -> list[tuple[str, str]]:
+    return [(c.position, c.card) for c in b.state.round.cards]
+
+
+# --- confirmation ------------------------------------------------------------------------------------------------
+
+
+def test_a_card_is_dealt_when_the_camera_sees_it(bench: Any) -> None:
+    b = watching(bench)
+    facts = b.cards("TC")
+    assert "card_dealt" not in b.types(facts)
+    assert not any(fact.PUBLIC and "TC" in str(fact.public_data()) for fact in facts)
+    facts = see(b, ("player/0", "TC"))
+    found = next(fact for fact in facts if isinstance(fact, f.CardDealt))
+    assert found.validated_by == ("shoe", "camera")
+    assert b.state.shoe.out == 3
+    assert b.step == "draw dealer/0"
+
+
+def test_the_camera_may_be_first(bench: Any) -> None:
+    b = watching(bench)
+    see(b, ("player/0", "TC"))
+    assert dealt(b) == []
+    b.cards("TC")
+    assert dealt(b) == [("player/0", "TC")]
+
+
+def test_a_whole_round_by_both(bench: Any) -> None:
+    b = watching(bench)
+    deal(b, "player/0=TC dealer/0=6H player/1=9S dealer/1=KD")
+    assert b.step == "decide main@2"
+    b.demand("main", 2, False)
+    see(b, ("dealer/1", "KD"))  # the hole card is turned
+    b.demand("dealer", 2, True)
+    deal(b, "dealer/2=8H")
+    assert b.state.phase == "result"
+    assert {tuple(r.fact.validated_by) for r in b.records if isinstance(r.fact, f.CardDealt)} == {("shoe", "camera")}
+
+
+def test_two_claims_may_be_open_while_the_first_cards_are_dealt(bench: Any) -> None:
+    b = watching(bench)
+    b.cards("TC 6H")
+    assert b.step == "sight player/0"
+    see(b, ("dealer/0", "6H"))
+    assert dealt(b) == []  # the order is the shoe's
+    see(b, ("player/0", "TC"))
+    assert dealt(b) == [("player/0", "TC"), ("dealer/0", "6H")]
+
+
+def test_a_third_card_before_the_camera_has_seen_the_first_is_an_incident(bench: Any) -> None:
+    b = watching(bench)
+    b.cards("TC 6H 9S")
+    assert b.incident == "M-08"
+
+
+def test_no_window_opens_over_an_open_claim(bench: Any) -> None:
+    b = watching(bench)
+    deal(b, "player/0=TC dealer/0=6H player/1=9S")
+    b.cards("KD")
+    assert b.step == "sight dealer/1"
+    see(b, ("dealer/1", "**"))
+    assert b.step == "decide main@2"
+
+
+def test_baccarat_draws_no_third_card_over_an_open_claim(bench: Any) -> None:
+    b = watching(bench, "baccarat")
+    deal(b, "player/0=2C banker/0=2D player/1=2H")
+    b.cards("2S")
+    assert b.step == "sight banker/1"
+    see(b, ("banker/1", "2S"))
+    assert b.step == "draw player/2"
+
+
+# --- disagreement --------------------------------------------------------------------------------------------------
+
+
+def test_M_03_another_face_is_an_incident_that_names_no_card(bench: Any) -> None:
+    b = watching(bench)
+    b.cards("TC")
+    see(b, ("player/0", "JC"))
+    raised = b.last(f.IncidentRaised)
+    assert raised.code == "M-03"
+    assert not {"TC", "JC"} & set(str(raised.public_data()).replace("'", " ").split())
+    assert raised.resolutions == ("rescan", "enter_card", "void_round", "void_round_and_shoe")
+
+
+def test_M_03_the_card_passes_the_reader_again(bench: Any) -> None:
+    b = watching(bench)
+    b.cards("TC")
+    see(b, ("player/0", "JC"))
+    b.resolve("rescan")
+    assert (b.step, b.state.step.again) == ("draw player/0", True)
+    see(b, ("player/0", None))
+    b.cards("JC")
+    see(b, ("player/0", "JC"))
+    assert dealt(b) == [("player/0", "JC")]
+    assert b.state.shoe.seen == {"AS": 1, "2H": 1, "TC": 0, "JC": 1}
+
+
+def test_M_03_two_people_say_which_card_it_is(bench: Any) -> None:
+    b = watching(bench)
+    b.cards("TC")
+    see(b, ("player/0", "JC"))
+    b.ok("enter_card", incident=1, card="JC", reason="looked")
+    b.approve()
+    assert dealt(b) == [("player/0", "JC")]
+    assert b.last(f.CardDealt).validated_by == ("people",)
+    assert b.state.shoe.seen["TC"] == 0
+
+
+@pytest.mark.parametrize(("seen", "why"), [(None, "has not seen it"), ("??", "cannot read it"), ("**", "face down")])
+def test_M_03_what_is_not_confirmed_in_time_is_an_incident(bench: Any, seen: str | None, why: str) -> None:
+    b = watching(bench)
+    b.cards("TC")
+    if seen is not None:
+        see(b, ("player/0", seen))
+    b.now += 2_999
+    assert b.table.deadline()[1] > b.now
+    b.wait()
+    raised = b.last(f.IncidentRaised)
+    assert (raised.code, raised.position) == ("M-03", "player/0")
+    assert why in raised.actual
+    b.resolve("resume")
+    assert dealt(b) == [("player/0", "TC")]
+    assert b.last(f.CardDealt).validated_by == ("shoe", "people")
+
+
+def test_M_01_a_card_that_only_the_camera_sees_was_not_read(bench: Any) -> None:
+    b = watching(bench)
+    see(b, ("player/0", "TC"))
+    b.wait()
+    assert b.incident == "M-01"
+    b.resolve("rescan")
+    b.cards("TC")
+    assert dealt(b) == [("player/0", "TC")]
+    assert b.state.shoe.out == 3
+
+
+def test_M_11_a_card_at_another_place_than_it_was_drawn_for(bench: Any) -> None:
+    b = watching(bench)
+    b.cards("TC")
+    see(b, ("player/1", "TC"))
+    raised = b.last(f.IncidentRaised)
+    assert (raised.code, raised.position) == ("M-11", "player/0")
+    see(b, ("player/1", None), ("player/0", "TC"))  # it is moved to where it belongs
+    b.resolve("resume")
+    assert dealt(b) == [("player/0", "TC")]
+
+
+def test_M_08_a_card_where_none_belongs(bench: Any) -> None:
+    b = watching(bench)
+    deal(b, "player/0=TC")
+    see(b, ("split/0/1", "9D"))
+    b.wait()
+    assert b.incident == "M-08"
+    b.resolve("resume")
+
+
+def test_M_06_a_card_open_on_the_felt_before_bets_close(bench: Any) -> None:
+    b = bench(sources="both", betting_s=60.0)
+    b.ok("camera_health", ok=True, role="camera")
+    b.ok("start_shift")
+    b.ok("load_shoe")
+    b.cards("AS 2H")
+    b.ok("open_bets")
+    see(b, ("player/0", "TC"))
+    b.wait()
+    assert b.incident == "M-06"
+
+
+def test_M_15_the_hole_card_is_open_too_early(bench: Any) -> None:
+    forms = []
+    for hole, seen in (("KD", "KD"), ("KD", "9C"), ("7S", "7S")):
+        b = watching(bench)
+        deal(b, "player/0=TC dealer/0=6H player/1=9S")
+        b.cards(hole)
+        see(b, ("dealer/1", "**"))
+        facts = see(b, ("dealer/1", seen))
+        assert b.incident == "M-15"
+        forms.append([fact.public_data() for fact in facts if fact.PUBLIC])
+    assert forms[0] == forms[1] == forms[2]
+
+
+def test_M_23_cards_taken_away_before_the_result(bench: Any) -> None:
+    b = watching(bench)
+    deal(b, "player/0=TC dealer/0=6H")
+    see(b, ("player/0", None))
+    assert b.incident == "M-23"
+    assert b.last(f.IncidentRaised).resolutions[:2] == ("rescan", "resume")
+
+
+def test_cards_collected_after_the_result_are_no_matter(bench: Any) -> None:
+    b = watching(bench, "baccarat", burn="none")
+    deal(b, "player/0=KC banker/0=8D player/1=9H banker/1=KS")
+    assert b.state.phase == "result"
+    see(b, ("player/0", None), ("banker/0", None), ("player/1", None), ("banker/1", None))
+    assert b.state.incidents == {}
+    b.ok("open_bets")
+    assert b.state.sighted == {}
+
+
+def test_a_card_left_from_the_last_round_confirms_nothing(bench: Any) -> None:
+    b = watching(bench, "baccarat", burn="none")
+    deal(b, "player/0=KC banker/0=8D player/1=9H banker/1=KS")
+    b.ok("open_bets")
+    b.ok("close_bets")
+    b.cards("KC")
+    assert dealt(b) == []
+    b.wait()
+    assert b.incident == "M-03"
+
+
+# --- holds, restart, health ------------------------------------------------------------------------------------
+
+
+def test_a_card_held_during_a_pause_is_claimed_afterwards(bench: Any) -> None:
+    b = watching(bench)
+    b.ok("pause", reason="x")
+    b.cards("TC")
+    b.ok("resume", reason="x")
+    assert dealt(b) == []
+    see(b, ("player/0", "TC"))
+    assert dealt(b) == [("player/0", "TC")]
+    assert b.state.shoe.out == 3
+
+
+def test_a_claim_survives_a_restart(bench: Any) -> None:
+    b = watching(bench)
+    b.cards("TC")
+    b.restart()
+    assert "device:camera" in b.state.holds
+    b.ok("camera_health", ok=True, role="camera")
+    b.ok("resume", reason="x", how="rescan", cards=1)
+    b.cards("TC")
+    see(b, ("player/0", "TC"))
+    assert dealt(b) == [("player/0", "TC")]
+    assert b.state.shoe.out == 3
+
+
+def test_a_camera_that_fails_or_falls_silent_holds_the_table(bench: Any) -> None:
+    b = watching(bench)
+    b.ok("camera_health", ok=False, reason="moved", role="camera")
+    assert b.state.holds["device:camera"].reason == "camera: moved"
+    b.ok("camera_health", ok=True, role="camera")
+    assert b.state.holds == {}
+    b.now += 4_999
+    b.wait()
+    assert "silent" in b.state.holds["device:camera"].reason
+
+
+def test_a_table_with_a_shoe_alone_hears_no_camera(bench: Any) -> None:
+    b = bench().open_round()
+    assert b.refused("sighting", seen=[], role="camera").code == "wrong_mode"
+    assert b.refused("camera_health", ok=True, role="camera").code == "wrong_mode"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [{"position": ""}, {"position": "x" * 41}, {"position": "player/0", "card": "1X"},
+     {"position": "player/0", "card": "TC", "age_ms": -1}, {"position": "a\nb"}],
+)  # fmt: skip
+def test_sightings_that_are_refused(bench: Any, row: dict[str, Any]) -> None:
+    assert watching(bench).refused("sighting", seen=[row], role="camera").code == "bad_args"
+
+
+# --- the camera alone --------------------------------------------------------------------------------------------
+
+
+def test_the_camera_alone_deals_what_it_sees_where_it_is_due(bench: Any) -> None:
+    b = watching(bench, "baccarat", "camera", burn="none")
+    see(b, ("player/0", "KC"), ("banker/0", "8D"))
+    see(b, ("player/1", "9H"))
+    see(b, ("banker/1", "KS"))
+    assert b.state.phase == "result"
+    assert b.last(f.CardDealt).validated_by == ("camera",)
+    assert b.state.shoe.out == 4
+
+
+def test_the_camera_alone_cannot_read_a_card(bench: Any) -> None:
+    b = watching(bench, "baccarat", "camera", burn="none")
+    see(b, ("player/0", "??"))
+    b.wait()
+    assert b.incident == "M-01"
+    b.ok("enter_card", incident=1, card="KC", reason="glare")
+    b.approve()
+    assert dealt(b) == [("player/0", "KC")]
+
+
+def test_what_a_shoe_reads_beside_the_camera_alone_is_only_recorded(bench: Any) -> None:
+    b = watching(bench, "baccarat", "camera", burn="none")
+    b.shoe(e.CardDrawn("KC"))
+    assert dealt(b) == []
+    assert b.state.incidents == {}
+
+
+def test_a_ninth_copy_by_the_camera_is_an_incident(bench: Any) -> None:
+    b = watching(bench, "baccarat", "camera", burn="none")
+    places = ("player/0", "banker/0", "player/1", "banker/1")
+    for _ in range(2):
+        see(b, *((place, "4H") for place in places))
+        see(b, *((place, None) for place in places))
+        b.ok("open_bets")
+        b.ok("close_bets")
+    see(b, ("player/0", "4H"))
+    assert b.incident == "M-26"
