@@ -30,9 +30,13 @@ class Since(Args, frozen=True, kw_only=True):
 
 
 class LoadShoe(Args, frozen=True, kw_only=True):
-    """Put a new shoe into play. Without ``shoe`` the table makes an id from date and number."""
+    """Put a new shoe into play. Without ``shoe`` the table makes an id from date and number.
+
+    ``left``: how many cards were counted in the old shoe, where the table asks for it.
+    """
 
     shoe: str | None = None
+    left: int | None = None
 
 
 class CloseBets(Args, frozen=True, kw_only=True):

@@ -62,6 +62,7 @@ from controller.facts.shoe import (
     ShoeChangeStarted,
     ShoeEnded,
     ShoeLoaded,
+    ShoeOrderKept,
     TableLocked,
     TableUnlocked,
 )
@@ -146,6 +147,7 @@ __all__ = [
     "ShoeChangeStarted",
     "ShoeEnded",
     "ShoeLoaded",
+    "ShoeOrderKept",
     "ShoeVoided",
     "StepOpened",
     "TableLocked",
@@ -166,7 +168,7 @@ AnyFact = (
     | IncidentRaised | IncidentResolved | RoundVoided | ShoeVoided | TableReopened | IncidentAcknowledged
     | ApprovalRequested | ApprovalGiven | ApprovalRefused | ManualModeChanged | CardCorrected | ResultCorrected
     | CardReassigned | DealerLoggedOn | DealerLoggedOff | TableLocked | TableUnlocked | ResultConfirmed
-    | CardClaimed | CardSighted
+    | CardClaimed | CardSighted | ShoeOrderKept
 )  # fmt: skip
 
 _decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(AnyFact)

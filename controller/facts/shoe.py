@@ -87,3 +87,10 @@ class ShoeEnded(Fact, frozen=True, kw_only=True, tag="shoe_ended"):
     """No further round on this shoe. ``burn_keys`` open the commitments of cards that were never shown."""
 
     burn_keys: list[Json]
+
+
+class ShoeOrderKept(Fact, frozen=True, kw_only=True, tag="shoe_order_kept"):
+    """Keyed hashes of the runs of an ended shoe's cards: a later shoe in the same order is not shuffled (M-29)."""
+
+    PUBLIC = False
+    runs: tuple[int, ...]

@@ -55,6 +55,7 @@ def errors(options: GameOptions, *, booked: bool) -> Section:
                 f"{options.approval_s:g} s. A corrected result is a new version; the old one stays on record."
             ),
             *_people(options),
+            *_shoe(options),
         ),
     )  # fmt: skip
 
@@ -82,5 +83,22 @@ def _people(options: GameOptions) -> tuple[Rule, ...]:
                 "The dealer confirms that felt and screen agree before a result is published, within "
                 f"{options.confirm_s:g} s; then a supervisor does."
             )
+        )
+    return tuple(found)
+
+
+def _shoe(options: GameOptions) -> tuple[Rule, ...]:
+    found = []
+    if options.cut_card_left is not None:
+        found.append(
+            Rule(
+                f"The cut card is put in {options.cut_card_left} cards from the end; where it comes out far from "
+                "there a supervisor looks."
+            )
+        )
+    if options.reconcile != "off":
+        how = {"count": "counted", "read": "read to the last one"}[options.reconcile]
+        found.append(
+            Rule(f"When a shoe has ended its cards are {how}; unless all 416 are there a supervisor answers for it.")
         )
     return tuple(found)

@@ -104,6 +104,10 @@ class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     peek_delay_s: float = 1.5
     #: A shoe that reports stand-by must do so this long after the result.
     standby_s: float = 10.0
+    #: Cards left behind the cut card; coming out more than 15 cards from there is an incident. None: not checked.
+    cut_card_left: int | None = None
+    #: M-28: before the next shoe, the cards left in the old one are counted, or all read to the end.
+    reconcile: Literal["off", "count", "read"] = "off"
     #: Cards that must be left before a round opens; None takes the game's own figure.
     reserve: int | None = None
 
@@ -133,6 +137,10 @@ class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         ]
         if self.reserve is not None and not 0 <= self.reserve <= 416:
             found.append(f"reserve must be 0 to 416 cards, not {self.reserve}")
+        if self.cut_card_left is not None and not 1 <= self.cut_card_left <= 415:
+            found.append(f"cut_card_left must be 1 to 415 cards, not {self.cut_card_left}")
+        if self.shuffle == "every_round" and (self.cut_card_left is not None or self.reconcile != "off"):
+            found.append('shuffle = "every_round" has no cut card and no last card: remove cut_card_left, reconcile')
         if not 1 <= self.seats <= 7:
             found.append(f"seats must be 1 to 7, not {self.seats}")
         if self.shuffle == "every_round" and self.burn != "none":

@@ -50,8 +50,9 @@ def serve(loaded: Loaded, *, ready: Path | None = None, logs: Logs | None = None
         journal = stack.enter_context(Journal.create_or_open(loaded.journal, table=config.table.id, now_ms=wall_ms()))
         capabilities = driver.capabilities
         traits = Traits(positions=capabilities.positions, results=capabilities.results, standby=capabilities.standby)
-        sources, within_ms = config.validation.sources, config.validation.confirm_within_ms
-        table = Table(Setting(config.table.id, config.game, traits, config.book(), sources, within_ms))
+        checked = config.validation
+        sources, within_ms, salt = checked.sources, checked.confirm_within_ms, journal.feed_id
+        table = Table(Setting(config.table.id, config.game, traits, config.book(), sources, within_ms, salt))
         hub = stack.enter_context(
             Hub(loaded.endpoint("feed"), loaded.endpoint("commands"), loaded.keys, topic_of(config.table.id))
         )

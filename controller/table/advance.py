@@ -12,6 +12,7 @@ from controller.table import betting, sightings
 from controller.table.checks import card_fault, extra_card
 from controller.table.draft import Draft
 from controller.table.entries import manual
+from controller.table.integrity import check_order, keep_order
 from controller.table.reads import device_event, reuse_is_due
 
 #: Who answers for a card that waited, where a person decided about it.
@@ -106,6 +107,7 @@ def open_seals(draft: Draft) -> None:
     if shoe is not None:
         keys = [{"round": s.round, "position": s.position, "card": s.card, "key": s.key} for s in shoe.sealed]
         draft.emit(f.ShoeEnded(burn_keys=keys))
+        keep_order(draft)
 
 
 def _reveal_hole(draft: Draft, position: str) -> None:
@@ -132,6 +134,7 @@ def _finish(draft: Draft) -> None:
     draft.emit(f.RoundResult(hands=result["hands"], outcomes=result["outcomes"], roads=drawn))
     manual(draft, on=False)
     betting.settle(draft)
+    check_order(draft)
 
 
 def _agrees(shoe: dict[str, object], ours: dict[str, object]) -> bool:

@@ -34,6 +34,8 @@ class Setting:
     #: Which sources must agree before a card counts, and for how long they may differ.
     sources: Literal["shoe", "camera", "both"] = "shoe"
     confirm_within_ms: int = 3000
+    #: Keys the hashes of earlier shoes' orders.
+    salt: str = ""
 
 
 class Draft:

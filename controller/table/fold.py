@@ -13,9 +13,10 @@ from controller.rules.blackjack import HOLE, line_cards
 from controller.rules.round import Demand, Round, RoundCard
 from controller.rules.steps import Step
 from controller.table.fold_book import BOOK
-from controller.table.fold_holds import HOLDS, unqueue
+from controller.table.fold_holds import HOLDS, note_order, unqueue
 from controller.table.lines import cards_by_line
 from controller.table.machine import TRIGGERS, PhaseMachine
+from controller.table.order import SHOES, UNSEEN
 from controller.table.state import Hold, Pending, Sealed, Shoe, TableState
 
 #: Facts that make an older screen unfit to command from (design page 6, ``seen_seq``).
@@ -110,6 +111,10 @@ def _device_reported(state: TableState, fact: f.DeviceReported, now: int) -> Non
 def _read_out_of_game(state: TableState, fact: f.ReadOutOfGame, now: int) -> None:  # noqa: ARG001
     if state.shoe is not None and state.phase not in ("closed", "shoe_change"):
         state.shoe.count(fact.card)
+    elif state.shoe is not None and state.phase == "shoe_change":
+        state.shoe.rest += 1
+        if fact.card != HIDDEN:
+            state.shoe.identify(fact.card)
 
 
 def _shift_ended(state: TableState, fact: f.ShiftEnded, now: int) -> None:  # noqa: ARG001
@@ -143,6 +148,7 @@ def _burn_indicator(state: TableState, fact: f.BurnIndicatorDrawn, now: int) -> 
     assert state.shoe is not None
     _count(state, fact.card, "burn/0", pending=fact.from_hold)
     state.shoe.burn_cards.append(fact.card)
+    state.shoe.order = (fact.card,)
     state.shoe.indicator_shown = True
     state.shoe.burn_of = fact.count
 
@@ -152,6 +158,7 @@ def _card_burned(state: TableState, fact: f.CardBurned, now: int) -> None:  # no
     assert shoe is not None
     _count(state, fact.card, f"burn/{fact.done}", pending=fact.from_hold)
     shoe.burn_cards.append(fact.card)
+    shoe.order = (*shoe.order, UNSEEN)
     shoe.burn_of, shoe.burned = fact.of, fact.done
     if fact.commitment:
         position = f"burn/{len(shoe.burn_cards) - 1 if shoe.indicator_shown else len(shoe.burn_cards)}"
@@ -273,9 +280,14 @@ def _hand_split(state: TableState, fact: f.HandSplit, now: int) -> None:  # noqa
     state.round.part(fact.lines)
 
 
+def _order_kept(state: TableState, fact: f.ShoeOrderKept, now: int) -> None:  # noqa: ARG001
+    state.orders = (*state.orders[-(SHOES - 1) :], frozenset(fact.runs))
+
+
 def _round_result(state: TableState, fact: f.RoundResult, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
     state.round.outcome = {"hands": fact.hands, "outcomes": fact.outcomes}
+    note_order(state)
     if state.betting is not None:
         state.betting.settle(cards_by_line(state.round))
     if fact.roads is not None and state.shoe is not None:
@@ -309,6 +321,7 @@ _APPLY: dict[type[f.Fact], Callable[[TableState, Any, int], None]] = {
     f.DecisionOpened: _decision_opened,
     f.DecisionClosed: _decision_closed,
     f.RoundResult: _round_result,
+    f.ShoeOrderKept: _order_kept,
     f.HandSplit: _hand_split,
 }
 

@@ -11,6 +11,7 @@ from controller.cards import HIDDEN
 from controller.rules.round import Round
 from controller.table.incidents import Incident
 from controller.table.lines import cards_by_line
+from controller.table.order import UNSEEN
 from controller.table.state import Approval, Hold, Pending, Rescan, Sealed, TableState
 
 
@@ -92,6 +93,8 @@ def _incident_resolved(state: TableState, fact: f.IncidentResolved, now: int) ->
         for card in incident.cards:
             assert state.shoe is not None
             state.shoe.uncount(card)
+    if incident.cause == "M-28" and state.shoe is not None:
+        state.shoe.reconciled = True
     if incident.cause == "M-24" and state.round is not None and state.round_open:
         state.round.confirmed = True
     elif incident.cause == "M-24":
@@ -217,16 +220,16 @@ def _unlocked(state: TableState, fact: f.TableUnlocked, now: int) -> None:  # no
 
 
 def _round_voided(state: TableState, fact: f.RoundVoided, now: int) -> None:  # noqa: ARG001
-    _voided(state, shoe=fact.shoe, by=fact.by)
+    _voided(state, shoe=fact.shoe, by=fact.by, between=False)
     if state.betting is not None:
         state.betting.void()
 
 
 def _shoe_voided(state: TableState, fact: f.ShoeVoided, now: int) -> None:  # noqa: ARG001
-    _voided(state, shoe=True, by=fact.by)
+    _voided(state, shoe=True, by=fact.by, between=True)
 
 
-def _voided(state: TableState, *, shoe: bool, by: str) -> None:
+def _voided(state: TableState, *, shoe: bool, by: str, between: bool) -> None:
     for number in list(state.incidents):
         if not by.startswith("policy:"):
             state.alarms -= {number}
@@ -239,8 +242,18 @@ def _voided(state: TableState, *, shoe: bool, by: str) -> None:
     state.standby = True
     if state.shoe is not None:
         state.shoe.void = state.shoe.void or shoe
+        if not between:
+            note_order(state)
         if state.round is not None:
             state.shoe.sealed += [s for s in _unrevealed(state.round) if s not in state.shoe.sealed]
+
+
+def note_order(state: TableState) -> None:
+    """The cards of a round that has ended, as everybody saw them."""
+    round_, shoe = state.round, state.shoe
+    if round_ is not None and shoe is not None:
+        seen = tuple(c.card if c.public and c.card != HIDDEN else UNSEEN for c in round_.cards)
+        shoe.order, shoe.order_new = (*shoe.order, *seen), len(seen)
 
 
 def _unrevealed(round_: Round) -> list[Sealed]:

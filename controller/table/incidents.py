@@ -98,6 +98,7 @@ _BY_CODE: Final = {
     "M-23": ("rescan", "resume"),
     "M-24": ("resume",),
     "M-25": ("resume",),
+    "M-28": ("resume",),
     "M-29": ("resume",),
     "M-30": ("resume", "rescan"),
     "M-34": ("resume",),
@@ -145,6 +146,8 @@ def legal(
         found.remove("resume")
     if code == "M-30" and has_card:  # a card at a place that is not due is no card of the record
         found.remove("rescan")
+    if code == "M-28":  # the shoe is over: a person answers for it, or counts again
+        return ("resume",)
     if code == "M-26":  # the composition of the shoe is broken: nothing from it may be played
         return ("void_round_and_shoe",)
     if round_open and not reshuffle:

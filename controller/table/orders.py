@@ -14,6 +14,7 @@ from controller.table.advance import end_shoe, open_seals
 from controller.table.draft import Draft
 from controller.table.entries import ENTER, manual
 from controller.table.incidents import VOIDS
+from controller.table.integrity import shortfall
 from controller.table.rescan import end_rescan
 
 #: Holds that a supervisor lifts by `resume`; the others go with their cause.
@@ -96,6 +97,12 @@ def _load_shoe(draft: Draft, command: c.Command, date: str) -> None:
     assert isinstance(command.args, c.LoadShoe)
     _free(draft)
     _posted(draft)
+    old = draft.state.shoe
+    if old is not None and draft.state.phase == "shoe_change":
+        missing = shortfall(old, command.args.left, draft.setting.rules.reconcile)
+        if missing is not None:
+            draft.incident("M-28", expected="all cards of the shoe", actual=missing, ledger="known")
+            return
     shoe = command.args.shoe
     if shoe is None:
         shoe = _new_shoe_id(draft.state.shoe_ids, date)

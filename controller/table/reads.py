@@ -12,6 +12,7 @@ from controller.rules import baccarat
 from controller.rules.steps import Step
 from controller.table.checks import card_fault, extra_card
 from controller.table.draft import Draft
+from controller.table.integrity import check_cut
 from controller.table.people import unattended
 from controller.table.rescan import rescanned
 from controller.table.sightings import accept
@@ -282,9 +283,12 @@ def _cut_card(draft: Draft) -> None:
         draft.report(e.CutCard())
         return
     in_turn = step.kind == "draw" and state.phase in ("dealing", "deciding", "dealer_drawing") and not shoe.cut_out
+    held = bool(state.holds)
     if not shoe.cut_out:
         draft.emit(f.CutCardDrawn(last_round=_last_round(draft)))
-    if state.phase != "voided" and (not in_turn or state.holds):
+    if in_turn and not held:
+        check_cut(draft)
+    elif state.phase != "voided":
         draft.incident(
             "M-21",
             expected="the cut card in place of a card that is due",

@@ -62,6 +62,13 @@ class Shoe:
     void: bool = False
     sealed: list[Sealed] = field(default_factory=list)
     winners: list[str] = field(default_factory=list)
+    #: Faces that everybody has seen, in physical order; ``UNSEEN`` for the others. ``order_new``: of the last round.
+    order: tuple[str, ...] = ()
+    order_new: int = 0
+    #: Cards that went past the reader after the shoe had ended.
+    rest: int = 0
+    #: A person answered for what was missing.
+    reconciled: bool = False
 
     def copy(self) -> Shoe:
         """A draft that shares only immutable parts."""
@@ -164,6 +171,8 @@ class TableState:
     #: Incidents that no person has answered for yet.
     alarms: frozenset[int] = frozenset()
     manual: bool = False
+    #: Runs of earlier shoes, oldest first.
+    orders: tuple[frozenset[int], ...] = ()
     dealer: str | None = None
     dealers: tuple[str, ...] = ()
     locked: bool = False
