@@ -23,7 +23,8 @@ _TABLES: Final = (
 #: The few types of facts that say where a round, shoe or shift begins or ends, who deals, and what was corrected
 #: later. They alone are indexed, so that a round of a month ago is found at once and a commit stays cheap.
 MARKS: Final = (
-    "table_started", "shift_started", "shift_ended", "shoe_loaded", "shoe_ended", "betting_opened",
+    "table_started", "shift_started", "shift_ended", "shoe_loaded", "shoe_ended", "shoe_change_started",
+    "betting_opened",
     "dealer_logged_on", "dealer_logged_off", "card_corrected", "result_corrected",
 )  # fmt: skip
 #: SQLite uses a partial index only for a query that repeats its condition word for word.

@@ -247,6 +247,11 @@ class Journal:
                 yield FactRow(*row)
             from_n = rows[-1][0] + 1
 
+    def hash_of(self, n: int) -> bytes | None:
+        """The chain's hash after fact ``n`` (32 bytes), None if there is no such fact."""
+        rows = self._database.rows("SELECT hash FROM facts WHERE n = ?", (n,))
+        return rows[0][0] if rows else None
+
     def command(self, id: str) -> CommandRecord | None:  # noqa: A002 -- the word of the wire format
         """The stored answer to the command ``id``, None if it was never answered or is pruned."""
         rows = self._database.rows("SELECT id, digest, reply, at_ms FROM commands WHERE id = ?", (id,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,6 +19,18 @@ _BEFORE_ALL: Final = -(2**63)
 
 Progress = Callable[[int, int], None]
 """Called now and then with the facts checked and the newest fact's number."""
+
+Visit = Callable[[FactRow, Sequence[Frame], bytes], None]
+"""Called for each sound fact with its frames and the chain's hash after it. Raising ends the walk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in the chain that an earlier walk has reached: the last fact and frame, and the hash there."""
+
+    n: int
+    seq: int
+    hash: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +64,9 @@ def verify(
     *,
     expect_last: tuple[int, str] | None = None,
     progress: Progress | None = None,
+    start: Place | None = None,
+    visit: Visit | None = None,
+    pages: bool = True,
 ) -> VerifyReport:
     """Walk the journal at ``path``, also while its service writes to it.
 
@@ -62,6 +77,9 @@ def verify(
     drops a damaged end of its log without a word) and a chain recomputed by someone who may write the file. Keep
     a report's ``last_n`` and ``last_hash`` elsewhere and give them as ``expect_last`` later: fact ``n`` must then
     exist and have that hash, however much was appended since. Command replies are not part of the chain.
+
+    ``start``: go on where an earlier walk of this journal ended. ``visit`` sees every sound fact. Without ``pages``
+    SQLite's own check is left out, which reads the whole file at once.
 
     Raises ``JournalError`` if the file is missing, not readable, or of another version.
     """
@@ -77,26 +95,36 @@ def verify(
     except JournalError as error:
         return VerifyReport(real, None, None, 0, 0, 0, 0, None, f"{error}; last good fact n=0")
     with contextlib.closing(database):
-        return _Walk(database, real, expect_last).report(progress)
+        walk = _Walk(database, real, expect_last, visit, pages)
+        return walk.report(progress, start)
 
 
 class _Walk:
     """One pass over a journal."""
 
-    def __init__(self, database: Database, path: str, expect_last: tuple[int, str] | None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        path: str,
+        expect_last: tuple[int, str] | None,
+        visit: Visit | None,
+        pages: bool,
+    ) -> None:
         self._database = database
         self._path = path
         self._expect = expect_last
+        self._visit = visit
+        self._pages = pages
         self._table: str | None = None
         self._feed: str | None = None
         self._hash: bytes | None = None
         self._n = 0
         self._seq = 0
 
-    def report(self, progress: Progress | None) -> VerifyReport:
+    def report(self, progress: Progress | None, start: Place | None) -> VerifyReport:
         fault = None
         try:
-            self._check(progress)
+            self._check(progress, start)
         except JournalBusy:
             raise
         except (_Fault, JournalError) as error:
@@ -115,11 +143,13 @@ class _Walk:
             fault=fault,
         )
 
-    def _check(self, progress: Progress | None) -> None:
+    def _check(self, progress: Progress | None, start: Place | None) -> None:
         meta = schema.read_meta(self._database, self._path)
         self._table, self._feed = meta["table"], meta["feed"]
         self._hash = chain.genesis(meta["feed"], meta["table"])
         self._meet_expectation(self._hash)
+        if start is not None:
+            self._go_to(start)
         while self._page():
             if progress:
                 progress(self._n, self._database.rows("SELECT coalesce(max(n), 0) FROM facts")[0][0])
@@ -127,9 +157,17 @@ class _Walk:
             raise _Fault(
                 f"the journal ends at n={self._n}, but fact n={self._expect[0]} was known: its end is missing"
             )
+        if not self._pages:
+            return
         problem = self._database.rows("PRAGMA integrity_check(1)")[0][0]
         if problem != "ok":
             raise _Fault(f"SQLite finds damage: {' '.join(problem.split())}")
+
+    def _go_to(self, start: Place) -> None:
+        found = self._database.rows("SELECT hash FROM facts WHERE n = ?", (start.n,))
+        if not found or found[0][0] != start.hash:
+            raise _Fault(f"fact n={start.n} is not the one that was checked before: the journal was rewritten")
+        self._n, self._seq, self._hash = start.n, start.seq, start.hash
 
     def _page(self) -> bool:
         """Check the next facts in one view of the journal. False when all are done, and nothing is left over."""
@@ -171,6 +209,8 @@ class _Walk:
             raise _Fault(f"fact n={fact.n}, a frame of it or its hash was changed, or does not belong here")
         self._n, self._seq, self._hash = fact.n, self._seq + len(frames), computed
         self._meet_expectation(computed)
+        if self._visit is not None:
+            self._visit(fact, frames, computed)
 
     def _meet_expectation(self, found: bytes) -> None:
         if self._expect and self._expect[0] == self._n and self._expect[1].lower() != found.hex():

@@ -32,6 +32,8 @@ from controller.facts import (
 from controller.journal.records import CommandRecord, FactRow, Frame
 from controller.journal.store import Journal
 from controller.refusal import Refusal
+from controller.service import milestone
+from controller.service.auditor import Auditor
 from controller.service.desk import Desk
 from controller.service.monitor import Monitor
 from controller.service.notify import Notifier
@@ -51,6 +53,8 @@ BATCH: Final = 32
 #: What is left of the write-ahead log is folded into the journal this often, when the table is between rounds.
 CHECKPOINT_MS: Final = 30_000
 
+#: Facts after which little is in motion.
+SHOE_ENDS: Final = frozenset({"shoe_change_started", "shift_ended"})
 #: Added and removed keys are noticed within this time.
 KEYS_MS: Final = 1000
 
@@ -82,6 +86,7 @@ class Actor:
         hub: Hub,
         *,
         shoe: ShoeDriver | None = None,
+        auditor: Auditor | None = None,
         entropy: Callable[[], bytes] = fresh_entropy,
         wall: Callable[[], int] = wall_ms,
         monitor: Monitor | None = None,
@@ -90,6 +95,7 @@ class Actor:
         self._journal = journal
         self._hub = hub
         self._shoe = shoe
+        self._auditor = auditor
         self._entropy = entropy
         self._wall = wall
         self._desk = Desk(journal.path, hub.wake)
@@ -118,9 +124,10 @@ class Actor:
     # --- start ---------------------------------------------------------------------------------------------
 
     def recover(self) -> None:
-        """Fold the journal, and send what was durable but may not have been sent. Raises ``JournalFault``."""
-        self._table.replay(self._facts())
-        seq = self._journal.oldest_seq - 1
+        """Fold the journal, from its milestone on if it has one, and send what was durable but may not have been
+        sent. Raises ``JournalFault``."""
+        n, seq = self._from_milestone()
+        self._table.replay(self._facts(n + 1))
         while page := self._journal.frames_since(seq, PAGE):
             for frame in page:
                 public.apply(self._public, frames.decode_frame(frame.frame))
@@ -129,10 +136,24 @@ class Actor:
             self._hub.publish(frame.frame)
             self._journal.mark_sent(frame.seq)
 
-    def _facts(self) -> Iterator[Fact]:
-        for row in self._journal.facts():
+    def _facts(self, from_n: int) -> Iterator[Fact]:
+        for row in self._journal.facts(from_n):
             self.last_fact_ms = row.at_ms
             yield decode_fact(row.body)
+
+    def _from_milestone(self) -> tuple[int, int]:
+        """The last fact and frame that need not be folded, 0 if all must be."""
+        found = milestone.fitting(self._journal)
+        if found is not None:
+            try:
+                self._table.state = found.thaw(self._table.state)
+            except milestone.FreezeError as error:
+                log.warning("the whole journal is folded, which may take long: %s", error)
+            else:
+                self._public = found.public
+                self.last_fact_ms = next(self._journal.facts(found.n)).at_ms
+                return found.n, found.seq
+        return 0, self._journal.oldest_seq - 1
 
     def begin(self, start: Start) -> None:
         """The first input of this process."""
@@ -183,6 +204,7 @@ class Actor:
         if now >= self._keys_at:
             self._keys_at = now + KEYS_MS
             self._look_at_keys()
+            self._tend_auditor(now)
         if now - self._quiet_since >= HEARTBEAT_MS:
             self._quiet_since = now
             journal = self._journal
@@ -198,6 +220,17 @@ class Actor:
             if now >= self._checkpoint_at and not self._table.state.round_open:
                 self._checkpoint_at = now + CHECKPOINT_MS
                 journal.fold(1)
+
+    def _tend_auditor(self, now: int) -> None:
+        """A failed audit holds the table, whoever lifts the hold, until the next start or a sound audit."""
+        if self._auditor is None:
+            return
+        self._auditor.tick(now)
+        state = self._table.state
+        if self._auditor.failure is not None and state.phase != "closed" and "pause" not in state.holds:
+            args = commands.Pause(reason=f"the audit failed: {self._auditor.failure}"[: commands.REASON_MAX])
+            pause = Command(id="audit", name="pause", args=args, seen_seq=None, role="policy", person="audit")
+            self._take(CommandInput(pause, _date(self._wall())))
 
     def _look_at_keys(self) -> None:
         """People come and go while the table runs."""
@@ -240,6 +273,8 @@ class Actor:
         for item in sent:
             public.apply(self._public, frames.decode_frame(item.frame))
         self._tell_shoe(outcome)
+        if self._auditor is not None and any(record.fact.type in SHOE_ENDS for record in outcome.records):
+            self._auditor.shoe_ended(outcome.state.n)
         for record in outcome.records:
             _tell_log(record.fact)
         if sent:
@@ -282,7 +317,6 @@ class Actor:
             if known.digest != digest:
                 raise Refusal("id_reused", f"id {command.id} was used before with other content")
             return known.reply
-        date = datetime.fromtimestamp(self._wall() / 1000, UTC).strftime("%Y%m%d")
         reply = b""
 
         def remember(outcome: Outcome) -> CommandRecord:
@@ -297,7 +331,7 @@ class Actor:
             return CommandRecord(command.id, digest, reply, self._wall())
 
         kept = command.name not in commands.UNRECORDED
-        outcome = self._take(CommandInput(command, date), remember if kept else None)
+        outcome = self._take(CommandInput(command, _date(self._wall())), remember if kept else None)
         if outcome.refusal is not None:
             raise outcome.refusal
         if not kept:
@@ -327,6 +361,11 @@ class Actor:
         round_ = self._public["round"]
         data = {key: self._public[key] for key in keys} | {"round": round_["id"] if round_ else None}
         return wire.encode_reply(command.id, seq, data | {"epoch": self._table.state.epoch, "feed": journal.feed_id})
+
+
+def _date(at_ms: int) -> str:
+    """The day in UTC that names new shoes."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y%m%d")
 
 
 def _tell_log(fact: Fact) -> None:

@@ -16,24 +16,24 @@ from controller.bus.hub import Hub
 from controller.bus.wire import topic_of
 from controller.config import Loaded
 from controller.journal.store import Journal
-from controller.service.actor import Actor, fresh_entropy, wall_ms
+from controller.service.actor import Actor, fresh_entropy, monotonic_ms, wall_ms
+from controller.service.auditor import Auditor
 from controller.service.endpoint import Endpoint
 from controller.service.logs import Logs
 from controller.service.metrics import Metrics
 from controller.service.monitor import Monitor
 from controller.service.notify import Notifier
-from controller.table.draft import Setting
+from controller.service.setting import setting_of
 from controller.table.inputs import Start
-from controller.table.state import Traits
 from controller.table.table import Table
 from drivers.registry import open_shoe
 
 log = logging.getLogger("dealerd.table")
 
 
-def program() -> str:
-    """Name and version of this program, as journaled at every start."""
-    return f"dealerd {version('dealerd')}"
+def program(digest: str) -> str:
+    """Name, version and digest of this program, as journaled at every start."""
+    return f"dealerd {version('dealerd')} sha256:{digest}"
 
 
 def serve(loaded: Loaded, *, ready: Path | None = None, logs: Logs | None = None) -> None:
@@ -48,17 +48,15 @@ def serve(loaded: Loaded, *, ready: Path | None = None, logs: Logs | None = None
         notifier = stack.enter_context(Notifier.of_environment())
         driver = open_shoe(loaded.shoe)
         journal = stack.enter_context(Journal.create_or_open(loaded.journal, table=config.table.id, now_ms=wall_ms()))
-        capabilities = driver.capabilities
-        traits = Traits(positions=capabilities.positions, results=capabilities.results, standby=capabilities.standby)
-        checked = config.validation
-        sources, within_ms, salt = checked.sources, checked.confirm_within_ms, journal.feed_id
-        table = Table(Setting(config.table.id, config.game, traits, config.book(), sources, within_ms, salt))
+        table = Table(setting_of(loaded))
         hub = stack.enter_context(
             Hub(loaded.endpoint("feed"), loaded.endpoint("commands"), loaded.keys, topic_of(config.table.id))
         )
-        metrics = Metrics(config.table.id, config.game.game, program(), str(loaded.journal))
+        auditor = Auditor(loaded, monotonic_ms())
+        stack.callback(auditor.close)
+        metrics = Metrics(config.table.id, config.game.game, program(auditor.program), str(loaded.journal))
         monitor = Monitor(notifier, metrics, reader_silent_s=lambda: driver.silent_s)
-        actor = Actor(table, journal, hub, shoe=driver, entropy=fresh_entropy, monitor=monitor)
+        actor = Actor(table, journal, hub, shoe=driver, auditor=auditor, entropy=fresh_entropy, monitor=monitor)
         if logs is not None:
             logs.bound["table"] = config.table.id
             metrics.count_lost_log_lines(lambda: logs.lost)
@@ -68,7 +66,7 @@ def serve(loaded: Loaded, *, ready: Path | None = None, logs: Logs | None = None
             log.info("table %s: metrics and health at %s", config.table.id, endpoint.url)
         actor.recover()
         away_ms = 0 if actor.last_fact_ms is None else max(0, wall_ms() - actor.last_fact_ms)
-        actor.begin(Start(program(), loaded.digest, loaded.effective, away_ms))
+        actor.begin(Start(program(auditor.program), loaded.digest, loaded.effective, away_ms))
         stack.enter_context(_signals(actor))
         driver.start(actor.put)
         stack.callback(driver.stop)
