@@ -120,16 +120,21 @@ class Month:
                 self.rounds += 1
                 self.order("open_bets")
             case "close_bets":
-                bet = "main" if self.table.setting.rules.game != "baccarat" else "BANKER"
-                self.order(
-                    "place_bets", round=round_, bets=[{"player": p, "bet": bet, "stake": 100} for p in PLAYERS]
-                )
+                game = self.table.setting.rules.game
+                bet = "BANKER" if game == "baccarat" else "main"
+                rows = [
+                    {"player": p, "bet": bet, "stake": 100} | ({"box": box} if game == "classic" else {})
+                    for box, p in enumerate(PLAYERS, 1)
+                ]
+                self.order("place_bets", round=round_, bets=rows)
                 self.order("close_bets")
             case "insurance":
                 self.order("close_decisions", round=round_)
             case "decide":
                 step = state.step
-                rows = [{"player": p, "line": step.line, "n": step.prefix_len, "request": "stand"} for p in PLAYERS]
+                line = step.line or ""
+                asked = [PLAYERS[int(line.split("/")[1]) - 1]] if line.startswith("seat/") else PLAYERS
+                rows = [{"player": p, "line": line, "n": step.prefix_len, "request": "stand"} for p in asked]
                 self.order("decide", round=round_, decisions=rows)
             case _:
                 assert deadline is not None, state.step
@@ -182,7 +187,7 @@ def main() -> int:
     """Build, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--game", choices=("boundless", "baccarat"), default="boundless")
+    parser.add_argument("--game", choices=("boundless", "classic", "baccarat"), default="boundless")
     parser.add_argument("--keep", type=Path, help="build in this folder and leave it")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="dealerd-month-") as temporary:
