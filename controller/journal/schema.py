@@ -53,11 +53,14 @@ def create(database: Database, *, feed: str, table: str, now_ms: int) -> None:
 
 
 def complete(database: Database) -> None:
-    """Add what an older journal lacks: indexes, no data. For the writer, once a start."""
-    there = {name for (name,) in database.rows("SELECT name FROM sqlite_schema WHERE type = 'index'")}
-    missing: list[Batch] = [(sql, [()]) for name, sql in _INDEXES.items() if name not in there]
-    if missing:
-        database.write(missing)
+    """Add what a journal of another version lacks: indexes, no data. For the writer, once a start."""
+    there: dict[str, str] = dict(database.rows("SELECT name, sql FROM sqlite_schema WHERE type = 'index'"))
+    batches: list[Batch] = []
+    for name, sql in _INDEXES.items():
+        if there.get(name) != sql:
+            batches += [(f"DROP INDEX IF EXISTS {name}", [()]), (sql, [()])]
+    if batches:
+        database.write(batches)
 
 
 def read_meta(database: Database, path: str) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class RoundRecord:
         handler = _FOLD.get(told.type)
         if handler is not None:
             handler(self, told, told.data)
-        for key in ("by", "dealer"):
+        for key in ("by", "dealer", "approved_by"):
             person = person_of(told.data.get(key))
             if person is not None:
                 self._person(person, told.type)
@@ -137,28 +137,35 @@ class RoundRecord:
 
     def _corrected(self, told: Told, data: Json) -> None:
         for entry in self.data["cards"]:
-            if entry["position"] != data["position"]:
-                continue
-            # A card face down until now stays so: its correction tells no more than its deal.
-            change = {"before": entry["card"], "after": data["card"], "at": iso_ms(told.at_ms)}
-            entry["corrected"].append(change)
-            entry["card"] = data["card"]
-            self._correction(told, {"position": data["position"], **change})
+            if entry["position"] == data["position"]:
+                change = {"before": data["before"], "after": data["card"], "at": iso_ms(told.at_ms)}
+                entry["corrected"].append(change)
+                entry["card"] = data["card"]
+                self._correction(told)["cards"].append({"position": data["position"], **change})
 
-    def _correction(self, told: Told, change: Json) -> None:
-        if not self.data["corrections"] or self.data["corrections"][-1]["at"] != iso_ms(told.at_ms):
-            given = self.data["approvals"][-1] if self.data["approvals"] else {}
-            who = {"by": told.data.get("by") or given.get("by"), "approved_by": given.get("closed_by")}
+    def _correction(self, told: Told) -> Json:
+        """The correction that this fact belongs to: all of one came at one time, after its approval."""
+        at = iso_ms(told.at_ms)
+        if not self.data["corrections"] or self.data["corrections"][-1]["at"] != at:
+            given: Json = next((one for one in reversed(self.data["approvals"]) if one["given"]), {})
             self.data["corrections"].append(
                 {
-                    "at": iso_ms(told.at_ms),
-                    **who,
-                    "reason": told.data.get("reason") or given.get("reason"),
+                    "at": at,
+                    "by": given.get("by"),
+                    "approved_by": given.get("closed_by"),
+                    "reason": given.get("reason"),
                     "cards": [],
+                    "before": None,
+                    "after": None,
                 }
             )
-        if change:
-            self.data["corrections"][-1]["cards"].append(change)
+        found: Json = self.data["corrections"][-1]
+        return found
+
+    def _reassigned(self, told: Told, data: Json) -> None:  # noqa: ARG002
+        for entry in self.data["cards"]:
+            if entry["position"] == data["position"]:
+                entry["position"] = data["to"]
 
     def _offered(self, told: Told, data: Json) -> None:  # noqa: ARG002
         self.data["insurance"] = {"from": iso_ms(told.at_ms), "to": None, "by": None, "taken": 0}
@@ -209,21 +216,22 @@ class RoundRecord:
 
     def _result(self, told: Told, data: Json) -> None:
         results = self.data["results"]
-        version = data.get("version") or len(results) + 1
-        results.append({"version": version, "at": iso_ms(told.at_ms)} | data)
-        first = len(results) == 1
-        self.data |= (
-            {"status": "complete", "version": version, "closed_at": iso_ms(told.at_ms)}
-            if first
-            else {"version": version}
-        )
-        if not first:
-            self._correction(told, {})
-            before, after = results[-2], results[-1]
-            self.data["corrections"][-1] |= {
-                "before": {key: before.get(key) for key in ("version", "hands", "outcomes")},
-                "after": {key: after.get(key) for key in ("version", "hands", "outcomes")},
-            }
+        results.append({"version": len(results) + 1, "at": iso_ms(told.at_ms)} | data)
+        self.data["version"] = len(results)
+        if len(results) == 1:
+            self.data |= {"status": "complete", "closed_at": iso_ms(told.at_ms)}
+
+    def _result_corrected(self, told: Told, data: Json) -> None:
+        self._result(told, data)
+        before, after = self.data["results"][-2:]
+        who = {key: data[key] for key in ("by", "approved_by", "reason")}
+        change = {
+            "before": {key: before[key] for key in ("version", "hands", "outcomes")},
+            "after": {key: after[key] for key in ("version", "hands", "outcomes")},
+        }
+        self._correction(told).update(who | change)
+        if data.get("voided"):
+            self.data |= {"status": "void", "void": {"at": iso_ms(told.at_ms), **who, "shoe": False}}
 
     def _voided(self, told: Told, data: Json) -> None:
         if told.type == "shoe_voided":  # between rounds: what was settled stays settled
@@ -330,7 +338,8 @@ _FOLD: Final[dict[str, Callable[[RoundRecord, Told, Any], None]]] = {
     "settlement_posted": RoundRecord._posted,
     "refunds_posted": RoundRecord._posted,
     "round_result": RoundRecord._result,
-    "result_corrected": RoundRecord._result,
+    "result_corrected": RoundRecord._result_corrected,
+    "card_reassigned": RoundRecord._reassigned,
     "round_voided": RoundRecord._voided,
     "incident_raised": RoundRecord._raised,
     "incident_resolved": RoundRecord._resolved,

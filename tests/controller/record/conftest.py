@@ -65,10 +65,10 @@ class Play:
         self.table.accept(outcome)
         self.records += [(self.now, record) for record in outcome.records]
 
-    def order(self, name: str, role: str = "game_server", **args: Any) -> None:
+    def order(self, name: str, role: str = "game_server", *, person: str = "pat", **args: Any) -> None:
         self._ids += 1
         envelope = Envelope(id=f"test-{self._ids:06d}", command=name, args=args, seen_seq=self.table.state.seq)
-        self.put(CommandInput(authorise(envelope, role=role, person="pat"), "20261129"))
+        self.put(CommandInput(authorise(envelope, role=role, person=person), "20261129"))
 
     def bets(self, *bets: tuple[Any, ...], **more: Any) -> None:
         """(player, bet, stake[, box[, behind]]) each."""

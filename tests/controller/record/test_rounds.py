@@ -191,3 +191,43 @@ def test_a_shoe_report(play: Any, query: Query) -> None:
     assert query(p, ShoeReport(shoe=found["shoe"])) == found
     p.order("end_shift", "supervisor")
     assert query(p, ShoeReport())["ended_at"]
+
+
+def test_a_corrected_round_has_both_versions_and_who_did_it(play: Any, query: Query) -> None:
+    p = play("boundless")
+    p.bets(("p1", "main", 100))
+    p.close()
+    p.cards("TC 6C 9S KD")
+    p.choose("main", 2, p1="stand")
+    p.cards("8H")  # dealer 24
+    p.post()
+    p.order("correct", "supervisor", round=p.round, cards=[["dealer/2", "5H"]], reason="video shows a five")
+    p.order("approve", "supervisor", person="kim", approval=1, accept=True, reason="so it does")
+    p.post()
+    found = query(p, round=p.round)
+    (correction,) = found["corrections"]
+    assert [correction[key] for key in ("by", "approved_by", "reason")] == [
+        "supervisor:pat", "supervisor:kim", "video shows a five",
+    ]  # fmt: skip
+    assert [(c["position"], c["before"], c["after"]) for c in correction["cards"]] == [("dealer/2", "8H", "5H")]
+    assert correction["before"]["outcomes"][0]["result"] == "win"
+    assert correction["after"]["outcomes"][0]["result"] == "lose"
+    assert [one["version"] for one in found["results"]] == [1, 2]
+    assert (found["version"], found["status"], found["bets"]["returned"]) == (2, "complete", 0)
+    (approval,) = found["approvals"]
+    assert (approval["given"], approval["closed_by"]) == (True, "supervisor:kim")
+    assert {one["person"] for one in found["persons"]} == {"supervisor:pat", "supervisor:kim"}
+    assert query(p)["rounds"][0]["corrected"] is True
+
+
+def test_the_dealer_of_a_round_is_who_was_logged_on(play: Any, query: Query) -> None:
+    p = play("baccarat")
+    assert query(p)["rounds"][0]["dealer"] is None
+    p.order("log_on", "dealer", person="ben")
+    p.close()
+    p.cards("9C 2H KS 5D")
+    p.order("open_bets")
+    first, second = reversed(query(p)["rounds"])
+    assert (first["dealer"], second["dealer"]) == ("ben", "ben")
+    groups = query(p, Ask(by="dealer"))["groups"]
+    assert {one["dealer"]: one["rounds"] for one in groups} == {"nobody": 1, "ben": 1}
