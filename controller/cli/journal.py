@@ -5,19 +5,24 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from controller.cli.errors import UsageError
 from controller.facts import decode_fact
 from controller.journal.records import FactRow
 
+if TYPE_CHECKING:
+    from controller.journal.verify import VerifyReport
+
 
 def add_parser(subparsers: Any) -> None:
-    """Register ``journal verify|show|export``."""
+    """Register ``journal verify|show|export|backup|restore``."""
     parser = subparsers.add_parser(
         "journal",
         help="check and read a table's record",
@@ -35,6 +40,24 @@ def add_parser(subparsers: Any) -> None:
     check.add_argument("--expect-last", metavar="N:HASH", help="number and hash of a fact that must be in the chain")
     check.add_argument("--json", action="store_true")
     check.set_defaults(run=_verify)
+    copy = actions.add_parser(
+        "backup",
+        help="a checked copy, also while the table runs",
+        description="Copy the journal FILE as it is now to OUT, check the copy from its first fact to its last, and "
+        "print its last number and hash: keep these elsewhere.",
+    )
+    copy.add_argument("file", type=Path, metavar="FILE")
+    copy.add_argument("out", type=Path, metavar="OUT")
+    copy.set_defaults(run=_backup)
+    back = actions.add_parser(
+        "restore",
+        help="a journal of a backup, under a new feed id",
+        description="Make the journal FILE, which must not exist, of BACKUP. It gets a new feed id, so that every "
+        "subscriber takes a snapshot: what was published after the backup is not in it.",
+    )
+    back.add_argument("backup", type=Path, metavar="BACKUP")
+    back.add_argument("file", type=Path, metavar="FILE")
+    back.set_defaults(run=_restore)
     for name, text, more in (
         ("show", "facts for a person", ""),
         ("export", "facts or whole rounds as JSON Lines, CSV or a page", _EXPORT),
@@ -97,6 +120,38 @@ def _verify(args: argparse.Namespace) -> int:
         for key, value in found.items():
             print(f"{key:10} {value}")
     return 0 if report.ok else 1
+
+
+def _backup(args: argparse.Namespace) -> int:
+    from controller.journal.copies import backup
+
+    _require_file(args.file)
+    return _copied(lambda: backup(args.file, args.out), f"{args.file} copied to {args.out}")
+
+
+def _restore(args: argparse.Namespace) -> int:
+    from controller.journal.copies import restore
+
+    _require_file(args.backup)
+    feed = os.urandom(16).hex()
+    now_ms = time.time_ns() // 1_000_000
+    return _copied(
+        lambda: restore(args.backup, args.file, feed=feed, now_ms=now_ms), f"{args.file} made, feed {feed}"
+    )
+
+
+def _copied(work: Callable[[], VerifyReport], text: str) -> int:
+    from controller.journal.errors import JournalDamaged, JournalError
+
+    try:
+        report = work()
+    except JournalDamaged as error:
+        print(error, file=sys.stderr)
+        return 1
+    except JournalError as error:
+        raise UsageError(str(error)) from error
+    print(f"{text}: {report.facts} facts, last {report.last_n}:{report.last_hash}")
+    return 0
 
 
 def _require_file(path: Path) -> None:

@@ -64,7 +64,10 @@ def complete(database: Database) -> None:
 
 
 def read_meta(database: Database, path: str) -> dict[str, Any]:
-    """The journal's head: ``schema feed table created_ms sent_seq``.
+    """The journal's head: ``schema feed table created_ms sent_seq genesis_feed feed_after_seq``.
+
+    A restored journal has a new ``feed``; its chain begins with ``genesis_feed``, and frames up to ``feed_after_seq``
+    bear an older id.
 
     Raises ``JournalDamaged`` if the file is no journal, ``JournalError`` if another version wrote it.
     """
@@ -79,4 +82,4 @@ def read_meta(database: Database, path: str) -> dict[str, Any]:
     kinds = {"feed": str, "table": str, "created_ms": int, "sent_seq": int}
     if not all(isinstance(meta.get(key), kind) for key, kind in kinds.items()):
         raise JournalDamaged(f"journal {path}: its head is incomplete; restore a backup")
-    return meta
+    return {"genesis_feed": meta["feed"], "feed_after_seq": 0} | meta

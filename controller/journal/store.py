@@ -59,9 +59,10 @@ class Journal:
         self._feed: str = meta["feed"]
         self._table: str = meta["table"]
         self._sent_seq: int = meta["sent_seq"]
+        self._feed_after_seq: int = meta["feed_after_seq"]
         self._stored_sent_seq = self._sent_seq
         last = database.rows("SELECT n, epoch, hash FROM facts ORDER BY n DESC LIMIT 1")
-        head = (0, 0, chain.genesis(self._feed, self._table))
+        head = (0, 0, chain.genesis(meta["genesis_feed"], self._table))
         self._last_n: int
         self._last_epoch: int
         self._last_hash: bytes
@@ -153,9 +154,10 @@ class Journal:
 
     @property
     def oldest_seq(self) -> int:
-        """The oldest frame kept, ``last_seq + 1`` if none: ``since`` is too old if it is below this minus 1."""
+        """The oldest frame of this feed that is kept, ``last_seq + 1`` if none: ``since`` is too old if it is below
+        this minus 1. Frames before a restore bear the id of another feed."""
         oldest: int | None = self._database.rows("SELECT min(seq) FROM outbox")[0][0]
-        return self._last_seq + 1 if oldest is None else oldest
+        return max(self._last_seq + 1 if oldest is None else oldest, self._feed_after_seq + 1)
 
     def append(
         self, facts: Sequence[FactRow], frames: Sequence[Frame], *, command: CommandRecord | None = None

@@ -146,7 +146,7 @@ class _Walk:
     def _check(self, progress: Progress | None, start: Place | None) -> None:
         meta = schema.read_meta(self._database, self._path)
         self._table, self._feed = meta["table"], meta["feed"]
-        self._hash = chain.genesis(meta["feed"], meta["table"])
+        self._hash = chain.genesis(meta["genesis_feed"], meta["table"])
         self._meet_expectation(self._hash)
         if start is not None:
             self._go_to(start)

@@ -153,7 +153,7 @@ class Actor:
                 self._public = found.public
                 self.last_fact_ms = next(self._journal.facts(found.n)).at_ms
                 return found.n, found.seq
-        return 0, self._journal.oldest_seq - 1
+        return 0, 0
 
     def begin(self, start: Start) -> None:
         """The first input of this process."""
