@@ -3,7 +3,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint mutants fuzz lock clean
+.PHONY: demo test lint mutants fuzz lock kills month audit-dependencies clean
 
 $(READY): requirements.lock pyproject.toml
 	python3 -m venv $(VENV)
@@ -31,6 +31,17 @@ fuzz:                    ## every codec, 10 million inputs each: takes an hour o
 	python3 -m venv build/fuzzenv
 	build/fuzzenv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/drivers/fuzz/requirements.txt
 	build/fuzzenv/bin/python tests/drivers/fuzz/campaign.py
+
+kills: $(READY)         ## a whole simulated table, its service killed 30 times with SIGKILL; about two minutes
+	DEALERD_KILLS=30 $(PY) -m pytest -n 0 -q tests/system/test_kill.py
+
+month: $(READY)         ## how long a table takes to start on the journal of a month; builds it first, 10 to 15 minutes
+	$(PY) tests/recovery/month.py
+
+audit-dependencies: $(READY)  ## every locked package against the list of known vulnerabilities; needs the network
+	$(PY) -m venv build/audit
+	build/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	build/audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock
 
 lock: $(READY)           ## write requirements.lock anew from pyproject.toml
 	$(PY) -m pip install --quiet pip-tools

@@ -398,6 +398,7 @@ def evening(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., World]]:
     shutil.rmtree(root)
 
 
+@pytest.mark.timeout(180)
 @pytest.mark.parametrize("name", SCENES)
 def test_a_crash_at_every_point_changes_nothing(evening: Callable[..., World], name: str) -> None:
     scene = SCENES[name]

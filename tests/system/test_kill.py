@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -20,12 +21,13 @@ from controller.table.draft import Setting
 from controller.table.state import Traits
 from controller.table.table import Table
 
-KILLS = 20
+#: ``make kills`` asks for 30.
+KILLS = int(os.environ.get("DEALERD_KILLS", "6"))
 SEED = 20261129
 
 
 @pytest.mark.timeout(240)
-def test_twenty_kills_lose_no_card_and_publish_no_seq_twice(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_kills_lose_no_card_and_publish_no_seq_twice(tmp_path_factory: pytest.TempPathFactory) -> None:
     rng = Random(SEED)
     print(f"seed {SEED}")
     folder = tmp_path_factory.mktemp("kill")
