@@ -10,6 +10,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from controller.facts import BetsSettled, Fact, SettlementPosted, encode_fact
 from controller.journal.records import FactRow
 from controller.journal.store import Journal
 from controller.rules.options import GameOptions
+from controller.table import debits
 from controller.table.draft import Setting
 from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
 from controller.table.table import Table
@@ -45,11 +47,13 @@ class Felt:
     def put(self, what: Input) -> list[Fact]:
         """Decide, make durable, become; then fold the log if it is time. Keeps the longest that either took."""
         began = time.perf_counter()
+        if isinstance(what, CommandInput):
+            what = replace(what, spent=self.journal.spent(debits.named(what.command)))
         outcome = self.table.decide(what, 0, os.urandom(32))
         if outcome.refusal is not None:
             raise outcome.refusal
         rows = [FactRow(r.n, 1, 0, r.fact.type, r.shoe, r.round, encode_fact(r.fact)) for r in outcome.records]
-        self.journal.append(rows, [])
+        self.journal.append(rows, [], transactions=debits.taken(r.fact for r in outcome.records))
         self.table.accept(outcome)
         self._took(began)
         began = time.perf_counter()

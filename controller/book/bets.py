@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any, ClassVar, Literal, TypeVar
 
 from controller.book.layered import Layered
@@ -138,16 +138,22 @@ class BetBook(ABC):
         self.sums, self.versions, self._payers = {}, (), {}
         self.voided, self.forced = False, frozenset()
 
-    def check_bets(self, requests: Sequence[BetRequest]) -> Checked[Bet]:
-        """Which bets of a batch stand, each in the light of those before it. Raises ``BookRefusal`` for the whole
-        batch: no betting window, or too many rows."""
+    def check_bets(self, requests: Sequence[BetRequest], spent: Set[str] = frozenset()) -> Checked[Bet]:
+        """Which bets of a batch stand, each in the light of those before it. ``spent``: those of its transactions
+        that came with bets of earlier rounds. A bet that stands already, under the same transaction, is neither taken
+        again nor refused. Raises ``BookRefusal`` for the whole batch: no betting window, or too many rows."""
         if self.phase != "betting":
             raise BookRefusal("betting_closed", "no betting window is open: no more bets")
         require_batch(requests)
         trial = self.copy()
         checked: Checked[Bet] = Checked([], [])
         for index, request in enumerate(requests):
-            fault = trial._form_fault(request) or trial._place_fault(request) or trial._funds_fault(request)
+            fault = trial._form_fault(request) or trial._debit_fault(request)
+            if fault is None and trial._is_repeat(request):
+                checked.repeated.append(index)
+                continue
+            fault = fault or trial._spent_fault(request, spent)
+            fault = fault or trial._place_fault(request) or trial._funds_fault(request)
             if fault is not None:
                 checked.refused.append(Refused(index, request.player[:PLAYER_MAX], *fault))
                 continue
@@ -206,22 +212,42 @@ class BetBook(ABC):
                     return "already_placed", f"{request.player} has a bet on {bet.bet} in this round"
         return None
 
-    def _funds_fault(self, request: BetRequest) -> Fault | None:
+    def _is_repeat(self, request: BetRequest) -> bool:
+        """This very bet stands: its wallet sends it again because it missed the answer."""
+        entry = self.entries.get(request.player) if request.transaction is not None else None
+        return entry is not None and any(
+            (bet.bet, bet.stake, bet.box, bet.behind, bet.transaction)
+            == (request.bet, request.stake, request.box, request.behind, request.transaction)
+            for bet in entry.bets
+        )
+
+    def _debit_fault(self, request: BetRequest) -> Fault | None:
+        """What is wrong with the form of a platform's debit."""
         transaction, available = request.transaction, request.available
         if self.money.embedded:
             if transaction is not None or available is not None:
                 return "bad_transaction", "an embedded wallet takes the stake itself: no transaction, no balance"
-            if request.player not in self.money.balances:
-                return "unknown_player", f"the wallet holds no account of {request.player}"
-            if self.money.available(request.player) < request.stake:
-                return "insufficient_balance", f"the balance is less than {request.stake}"
             return None
         if transaction is None or not _is_text(transaction, 128):
             return "bad_transaction", "the debit's transaction is 1 to 128 printable ASCII characters"
         if type(available) is not int or not 0 <= available <= BALANCE_MAX:
             return "bad_transaction", f"available is the balance after the debit, 0 to {BALANCE_MAX}"
-        if transaction in self.money.transactions:
-            return "transaction_known", f"transaction {transaction!r} came with another bet of this round"
+        return None
+
+    def _spent_fault(self, request: BetRequest, spent: Set[str]) -> Fault | None:
+        """A debit is good for one bet. Comes before what is wrong with this bet, lest that debit be rolled back."""
+        transaction = request.transaction
+        if transaction is not None and (transaction in self.money.transactions or transaction in spent):
+            return "transaction_known", f"transaction {transaction!r} came with another bet, whose debit it is"
+        return None
+
+    def _funds_fault(self, request: BetRequest) -> Fault | None:
+        if not self.money.embedded:
+            return None
+        if request.player not in self.money.balances:
+            return "unknown_player", f"the wallet holds no account of {request.player}"
+        if self.money.available(request.player) < request.stake:
+            return "insufficient_balance", f"the balance is less than {request.stake}"
         return None
 
     def _take_bet(self, row: Bet) -> None:

@@ -25,7 +25,7 @@ CODES: Final = {
     "seat_and_behind": "a player bets at a seat or behind, not both in one round (BJ7-06)",
     "main_first": "this side bet needs a confirmed main bet (BJ7-04)",
     "bad_transaction": "the wallet's transaction or balance is missing, malformed or not of this kind of wallet",
-    "transaction_known": "a bet of this round came with the same transaction",
+    "transaction_known": "another bet, of this or an earlier round, came with the same transaction",
     "insufficient_balance": "the player's balance does not cover it",
     "no_insurance": "the insurance window is not open",
     "not_seated": "the player has no main bet in this round",
@@ -73,7 +73,9 @@ R = TypeVar("R")
 
 
 class Checked(msgspec.Struct, Generic[R], frozen=True):
-    """What a batch comes to: rows to apply, in order, and rows refused one by one."""
+    """What a batch comes to: rows to apply, in order, and rows refused one by one. ``repeated``: places of rows that
+    stand already, sent again by a wallet."""
 
     rows: list[R]
     refused: list[Refused]
+    repeated: list[int] = []

@@ -18,6 +18,8 @@ _TABLES: Final = (
     "CREATE TABLE commands (id TEXT PRIMARY KEY, digest BLOB NOT NULL, reply BLOB NOT NULL, at_ms INTEGER NOT NULL)"
     " STRICT, WITHOUT ROWID",
     "CREATE INDEX commands_at ON commands (at_ms)",
+    # What the facts hold already, to be found by id; ``day`` counts from 1970 (UTC).
+    "CREATE TABLE transactions (id TEXT PRIMARY KEY, day INTEGER NOT NULL) STRICT, WITHOUT ROWID",
 )
 
 #: The few types of facts that say where a round, shoe or shift begins or ends, who deals, and what was corrected
@@ -38,6 +40,7 @@ _INDEXES: Final = {
 INSERT_FACT: Final = "INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_FRAME: Final = "INSERT INTO outbox VALUES (?, ?, ?)"
 INSERT_COMMAND: Final = "INSERT INTO commands VALUES (?, ?, ?, ?)"
+INSERT_TRANSACTION: Final = "INSERT OR IGNORE INTO transactions VALUES (?, ?)"
 UPDATE_SENT: Final = "UPDATE meta SET value = ? WHERE key = 'sent_seq'"
 
 FACT_COLUMNS: Final = "n, epoch, at_ms, type, shoe, round, body"

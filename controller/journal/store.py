@@ -9,9 +9,11 @@ import contextlib
 import os
 import re
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Final, Literal, Self
+
+import msgspec
 
 from controller.journal import chain, files, schema
 from controller.journal.database import Batch, Database
@@ -21,6 +23,7 @@ from controller.journal.records import CommandRecord, FactRow, Frame
 
 __all__ = [
     "COMMANDS_KEPT_MS",
+    "TRANSACTIONS_KEPT_MS",
     "FOLD_PAGES",
     "CommandRecord",
     "FactRow",
@@ -33,7 +36,9 @@ __all__ = [
 ]
 
 COMMANDS_KEPT_MS: Final = 120 * 24 * 3600 * 1000
-"""How long a command's reply is kept for its repeat, in milliseconds: ``prune_commands(now_ms - this)``."""
+"""How long a command's reply is kept for its repeat, in milliseconds."""
+TRANSACTIONS_KEPT_MS: Final = 124 * 24 * 3600 * 1000
+"""How long a transaction is known, in milliseconds: four months of any length."""
 
 OnCommit = Callable[[Literal["before_commit", "after_commit"]], None]
 """Called on both sides of each append's commit, to stop a test there. Raising before it rolls the append back."""
@@ -41,6 +46,11 @@ OnCommit = Callable[[Literal["before_commit", "after_commit"]], None]
 FOLD_PAGES: Final = 256
 """Pages of 4 KiB that are worth a step of ``fold``: 1 MiB, some milliseconds."""
 
+FORGET_ROWS: Final = 500
+"""Rows that are worth a step of ``forget``."""
+
+_DAY_MS: Final = 24 * 3600 * 1000
+_SPENT: Final = "SELECT id FROM transactions WHERE id IN (SELECT value FROM json_each(?))"
 _PAGE: Final = 500
 _FEED: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -67,6 +77,7 @@ class Journal:
         self._last_epoch: int
         self._last_hash: bytes
         self._last_n, self._last_epoch, self._last_hash = last[0] if last else head
+        self._swept = ""  # how far ``forget`` has looked through the transactions
         self._last_seq: int = database.rows("SELECT coalesce(max(seq), 0) FROM outbox")[0][0]
         if len(self._last_hash) != 32 or not 0 <= self._sent_seq <= self._last_seq:
             raise JournalDamaged(f"journal {path}: its end is missing or changed; run: dealerd journal verify {path}")
@@ -160,9 +171,15 @@ class Journal:
         return max(self._last_seq + 1 if oldest is None else oldest, self._feed_after_seq + 1)
 
     def append(
-        self, facts: Sequence[FactRow], frames: Sequence[Frame], *, command: CommandRecord | None = None
+        self,
+        facts: Sequence[FactRow],
+        frames: Sequence[Frame],
+        *,
+        command: CommandRecord | None = None,
+        transactions: Sequence[str] = (),
     ) -> None:
         """Store facts, the frames made of them and the reply that reports them: all on disk, or nothing.
+        ``transactions``: ids in those facts by which ``spent`` shall find them.
 
         ``n`` and ``seq`` must follow the last ones without a gap; each frame's ``n`` is one of ``facts``, in their
         order. Raises ``JournalFull`` if the disk is full, ``JournalError`` for a gap, a repeated command id or
@@ -176,6 +193,10 @@ class Journal:
             batches.append((schema.INSERT_FRAME, frames))
         if command is not None:
             batches.append((schema.INSERT_COMMAND, (command,)))
+        if transactions and facts:
+            day = facts[-1].at_ms // _DAY_MS
+            # In order: neighbours share a page of the index.
+            batches.append((schema.INSERT_TRANSACTION, [(id_, day) for id_ in sorted(transactions)]))
         if not batches:
             return
         sent = self._sent_seq
@@ -259,11 +280,32 @@ class Journal:
         rows = self._database.rows("SELECT id, digest, reply, at_ms FROM commands WHERE id = ?", (id,))
         return CommandRecord(*rows[0]) if rows else None
 
-    def prune_commands(self, before_ms: int) -> int:
-        """Forget the answers older than ``before_ms`` (UTC, milliseconds); returns how many. One transaction."""
-        count: int = self._database.rows("SELECT count(*) FROM commands WHERE at_ms < ?", (before_ms,))[0][0]
-        if count:
-            self._database.write([("DELETE FROM commands WHERE at_ms < ?", ((before_ms,),))])
+    def spent(self, transactions: Collection[str]) -> frozenset[str]:
+        """Those of ``transactions`` that were stored with facts, and are not forgotten."""
+        if not transactions:
+            return frozenset()
+        asked = msgspec.json.encode(sorted(set(transactions))).decode()
+        return frozenset(id_ for (id_,) in self._database.rows(_SPENT, (asked,)))
+
+    def forget(self, now_ms: int, limit: int = FORGET_ROWS) -> int:
+        """A step of forgetting what is older than ``COMMANDS_KEPT_MS`` and ``TRANSACTIONS_KEPT_MS``; returns how
+        many answers and transactions went. Looks at ``limit`` rows of each at most; to be called while idle."""
+        database, batches, count = self._database, list[Batch](), 0
+        before_ms = now_ms - COMMANDS_KEPT_MS
+        old = database.rows("SELECT id FROM commands WHERE at_ms < ? ORDER BY at_ms LIMIT ?", (before_ms, limit))
+        if old:
+            batches.append(("DELETE FROM commands WHERE id = ?", old))
+        page = database.rows(
+            "SELECT id, day FROM transactions WHERE id > ? ORDER BY id LIMIT ?", (self._swept, limit)
+        )
+        self._swept = page[-1][0] if len(page) == limit else ""
+        day = (now_ms - TRANSACTIONS_KEPT_MS) // _DAY_MS
+        past = [(id_,) for id_, stored in page if stored < day]
+        if past:
+            batches.append(("DELETE FROM transactions WHERE id = ?", past))
+        if batches:
+            database.write(batches)
+            count = len(old) + len(past)
         return count
 
     def fold(self, pages: int = FOLD_PAGES) -> bool:

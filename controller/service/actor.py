@@ -37,6 +37,7 @@ from controller.service.auditor import Auditor
 from controller.service.desk import Desk
 from controller.service.monitor import Monitor
 from controller.service.notify import Notifier
+from controller.table import debits
 from controller.table.betting import settlement_page
 from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
 from controller.table.table import Outcome, Table
@@ -217,6 +218,8 @@ class Actor:
                     at_ms=self._wall(),
                 )
             )
+            if not self._table.state.round_open:
+                journal.forget(self._wall())
             if now >= self._checkpoint_at and not self._table.state.round_open:
                 self._checkpoint_at = now + CHECKPOINT_MS
                 journal.fold(1)
@@ -259,9 +262,10 @@ class Actor:
             if record.seq is not None:
                 frame = frames.frame_bytes(record, feed=journal.feed_id, table=journal.table, epoch=epoch, at_ms=at)
                 sent.append(Frame(record.seq, record.n, frame))
+        spent = debits.taken(r.fact for r in outcome.records)
         began = time.perf_counter()
         if rows or command is not None:
-            journal.append(rows, sent, command=command(outcome) if command else None)
+            journal.append(rows, sent, command=command(outcome) if command else None, transactions=spent)
         committed_s = time.perf_counter() - began
         self._table.accept(outcome)
         for item in sent:
@@ -331,7 +335,8 @@ class Actor:
             return CommandRecord(command.id, digest, reply, self._wall())
 
         kept = command.name not in commands.UNRECORDED
-        outcome = self._take(CommandInput(command, _date(self._wall())), remember if kept else None)
+        what = CommandInput(command, _date(self._wall()), self._journal.spent(debits.named(command)))
+        outcome = self._take(what, remember if kept else None)
         if outcome.refusal is not None:
             raise outcome.refusal
         if not kept:

@@ -20,7 +20,7 @@ _PACKAGES: Final = ("controller.table.", "controller.book.", "controller.rules."
 #: Attributes of a book that are not its content.
 _LEFT_OUT: Final[dict[str, Any]] = {"setting": None, "_payers": {}, "_stories": {}, "_retired": ()}
 #: Deadlines count on a clock that ends with the process.
-_DEADLINES: Final = ("step_due", "void_due")
+_DEADLINES: Final = tuple(name for name in TableState.__dataclass_fields__ if name.endswith("_due"))
 
 
 class FreezeError(Exception):

@@ -55,7 +55,7 @@ def _checked(draft: Draft, check: Callable[[], Checked[Any]]) -> list[Any]:
     except BookRefusal as refusal:
         raise Refusal(refusal.code, refusal.message) from refusal
     draft.reply |= {
-        "accepted": len(checked.rows),
+        "accepted": len(checked.rows) + len(checked.repeated),
         "refused": [
             {"index": r.index, "player": r.player, "code": r.code, "message": r.message} for r in checked.refused
         ],
@@ -73,7 +73,7 @@ def _instruct(draft: Draft, rows: list[Any]) -> None:
 def place_bets(draft: Draft, args: c.PlaceBets) -> None:
     """Take a batch of bets; a batch is one fact."""
     book = book_of(draft)
-    rows = _checked(draft, lambda: book.check_bets(args.bets))
+    rows = _checked(draft, lambda: book.check_bets(args.bets, draft.spent))
     if rows:
         draft.emit(f.BetsAccepted(count=len(rows), total=sum(row.stake for row in rows), rows=tuple(rows)))
 

@@ -51,6 +51,7 @@ class Draft:
         self._entropy = entropy
         self._keys_used = 0
         self.reply: dict[str, Any] = {}
+        self.spent: frozenset[str] = frozenset()  # see ``CommandInput``
 
     def emit(self, fact: f.Fact) -> None:
         """Accept ``fact``: apply it and keep it for the journal."""

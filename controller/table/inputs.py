@@ -31,10 +31,12 @@ class ShoeInput:
 
 @dataclass(frozen=True, slots=True)
 class CommandInput:
-    """A person's or the game server's command. ``date`` (YYYYMMDD, UTC) names new shoes."""
+    """A person's or the game server's command. ``date`` (YYYYMMDD, UTC) names new shoes. ``spent``: which of the
+    debits it names (``debits.named``) came with bets of earlier rounds."""
 
     command: Command
     date: str
+    spent: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,7 @@ def _take(draft: Draft, what: Input) -> None:
         case ShoeInput(event):
             shoe_event(draft, event)
         case CommandInput(command, date):
+            draft.spent = what.spent
             order(draft, command, date)
         case BalancesInput(rows):
             betting.set_balances(draft, rows)

@@ -129,8 +129,8 @@ def test_commands_are_found_again_and_pruned(make, path):
         assert journal.last_n == 2
     with make.open(path) as journal:
         assert journal.command("id-1") == reply
-        assert journal.prune_commands(2_000 - COMMANDS_KEPT_MS) == 0
-        assert journal.prune_commands(2_000) == 1
+        assert journal.forget(1_000 + COMMANDS_KEPT_MS) == 0
+        assert journal.forget(2_000 + COMMANDS_KEPT_MS) == 1
         assert (journal.command("id-1"), journal.command("id-2")) == (None, refused)
 
 
