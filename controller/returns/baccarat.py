@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
-from math import perm
+from math import perm, sqrt
 from typing import Final
 
 from controller.cards import DECKS, FACES, SHOE_SIZE
@@ -44,6 +44,13 @@ def bet_return(bet: str) -> Fraction:
     """What one unit on ``BANKER``, ``PLAYER`` or ``TIE`` returns on average."""
     chances = outcome_chances()
     return sum((chances[winner] * paid for winner, paid in PAID[bet].items()), Fraction(0))
+
+
+def bet_spread(bet: str) -> float:
+    """The standard deviation of what one unit on the bet returns."""
+    chances = outcome_chances()
+    squares = sum((chances[winner] * paid**2 for winner, paid in PAID[bet].items()), Fraction(0))
+    return sqrt(squares - bet_return(bet) ** 2)
 
 
 def _pairs(have: list[int]) -> Iterator[tuple[list[str], int]]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 from itertools import combinations_with_replacement
 from typing import Final
 
@@ -23,7 +23,7 @@ from controller.returns.composition import EMPTY, FACE, FULL, VALUES, Hand, add,
 from controller.rules import boundless
 from controller.rules.options import GameOptions
 from controller.rules.round import Round, RoundCard
-from controller.rules.scores import BLACKJACK, is_blackjack
+from controller.rules.scores import BLACKJACK, blackjack_value, is_blackjack
 
 #: Called with work done and work in all.
 Progress = Callable[[int, int], None]
@@ -73,6 +73,27 @@ def insurance_return() -> Fraction:
     """What one unit of insurance (BJS-22, BJ7-26) returns to a player who looks at the up-card only; pays 2:1."""
     unseen = left(add(EMPTY, ACE))
     return Fraction(3 * unseen[-1], sum(unseen))
+
+
+@cache
+def best_decision(cards: tuple[str, ...], up: str, allowed: tuple[str, ...], rules: MainRules, *, split: bool) -> str:
+    """What ``main_return`` does with these faces against this up-card, of what is ``allowed``. ``split``: half of a
+    split pair; then the other half's first card is of the same value, and nothing else of it is looked at."""
+    values = [blackjack_value(card) for card in cards]
+    hand = reduce(add, values, EMPTY)
+    other = values[0] if split else None
+    at = blackjack_value(up) - 1
+    gone = _gone(hand, other)
+    # As in ``_first_hand``: after a negative peek only deals without dealer Blackjack are left to decide about.
+    stake = _up_card(gone)[at] - (_dealer_naturals(gone)[at] if rules.hole_card else 0)
+    worth = {
+        "stand": lambda: 2 * (_stood(hand, other)[at] - stake),
+        "hit": lambda: 2 * (_drawn(hand, other, _played)[at] - stake),
+        "double": lambda: 4 * (_one_card(hand, other)[at] - stake),
+        "split": lambda: 4 * _split_hand(values[0], at + 1, rules),
+        "surrender": lambda: -stake,
+    }
+    return max(allowed, key=lambda decision: worth[decision]())
 
 
 def _first_hand(first: int, second: int, hand: Hand, up: int, rules: MainRules) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
-from math import comb, prod
+from math import comb, prod, sqrt
 
 from controller.cards import DECKS, FACES
 from controller.returns import dealer
@@ -40,6 +40,13 @@ def bet_return(bet: str) -> Fraction:
     """What one unit on the bet returns on average, the stake of a winning bet included."""
     chances = row_chances(bet)
     return sum((chances[row.key] * (row.odds + 1) for row in PAYTABLES[bet].rows), Fraction(0))
+
+
+def bet_spread(bet: str) -> float:
+    """The standard deviation of what one unit on the bet returns."""
+    chances = row_chances(bet)
+    squares = sum((chances[row.key] * (row.odds + 1) ** 2 for row in PAYTABLES[bet].rows), Fraction(0))
+    return sqrt(squares - bet_return(bet) ** 2)
 
 
 def bust_chances() -> dict[int, Fraction]:

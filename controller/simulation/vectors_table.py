@@ -24,7 +24,7 @@ from drivers import events as e
 Json = dict[str, Any]
 Tell = Callable[[f.Fact], None]
 _DATE: Final = "20000101"
-_ROLES: Final = {"start_shift": "supervisor", "load_shoe": "dealer"}
+_ROLES: Final = {"start_shift": "supervisor", "end_shift": "supervisor", "load_shoe": "dealer"}
 
 
 class VirtualTable:
