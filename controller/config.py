@@ -127,12 +127,8 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shoe(self) -> ShoeSettings:
-        """The shoe's settings, a device path made absolute."""
-        shoe = self.config.shoe
-        if "://" in shoe.port:
-            return msgspec.structs.replace(shoe, tags=tuple(str(self._beside(name)) for name in shoe.tags))
-        tags = tuple(str(self._beside(name)) for name in shoe.tags)
-        return msgspec.structs.replace(shoe, port=str(self._beside(shoe.port)), tags=tags)
+        """The shoe's settings, with paths made absolute."""
+        return _beside_shoe(self.config.shoe, self.path)
 
     def endpoint(self, which: Literal["feed", "commands"]) -> str:
         """A ZeroMQ endpoint; an ``ipc://`` path is made absolute."""
@@ -142,22 +138,32 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         return text
 
     def _beside(self, name: str) -> Path:
-        return (self.path.parent / name).absolute()
+        return _beside(self.path, name)
+
+
+def _beside(path: Path, name: str) -> Path:
+    return (path.parent / name).absolute()
+
+
+def _beside_shoe(shoe: ShoeSettings, path: Path) -> ShoeSettings:
+    """``shoe`` with its paths, which are relative to the file ``path``, made absolute."""
+
+    def beside(name: str | None) -> str | None:
+        return None if name is None else str(_beside(path, name))
+
+    return msgspec.structs.replace(
+        shoe,
+        port=shoe.port if "://" in shoe.port else str(_beside(path, shoe.port)),
+        tags=tuple(str(_beside(path, name)) for name in shoe.tags),
+        record=beside(shoe.record),
+        self_test=beside(shoe.self_test),
+    )
 
 
 def load(path: Path) -> Loaded:
     """Read and check a table file. Raises ``ConfigError``."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
-    try:
-        config = msgspec.toml.decode(raw, type=TableConfig)
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"{path}: {_explain(str(error))}") from error
-    except (UnicodeDecodeError, msgspec.DecodeError) as error:
-        raise ConfigError(f"{path}: not TOML: {error}") from error
-    found = problems(config)
+    config = _decode(path)
+    found = problems(config, path)
     if found:
         raise ConfigError("\n".join(f"{path}: {line}" for line in found))
     effective = msgspec.json.encode(msgspec.to_builtins(config), order="sorted").decode()
@@ -165,8 +171,29 @@ def load(path: Path) -> Loaded:
     return Loaded(config=config, path=path, effective=effective, digest=digest)
 
 
-def problems(config: TableConfig) -> list[str]:
-    """What is wrong with a well-formed file, one line each."""
+def _decode(path: Path) -> TableConfig:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    try:
+        return msgspec.toml.decode(raw, type=TableConfig)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{path}: {_explain(str(error))}") from error
+    except (UnicodeDecodeError, msgspec.DecodeError) as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from error
+
+
+def shoe_settings(path: Path) -> ShoeSettings:
+    """The ``[shoe]`` section of a table file, with paths made absolute, whatever else is wrong with the file.
+
+    For what is done to the shoe before it may be used. Raises ``ConfigError``.
+    """
+    return _beside_shoe(_decode(path).shoe, path)
+
+
+def problems(config: TableConfig, path: Path) -> list[str]:
+    """What is wrong with the well-formed file ``path``, one line each."""
     from drivers.registry import open_shoe  # loads the driver's module only when a file is checked
 
     found = [f"[game] {text}" for text in config.game.problems()]
@@ -195,7 +222,7 @@ def problems(config: TableConfig) -> list[str]:
     if config.table.feed == config.table.commands and not config.table.feed.endswith(":*"):
         found.append(f"[table] feed and commands are both {config.table.feed!r}: each needs its own endpoint")
     try:
-        capabilities = open_shoe(config.shoe).capabilities
+        capabilities = open_shoe(_beside_shoe(config.shoe, path)).capabilities
     except SettingsError as error:
         return [*found, f"[shoe] {error}"]
     found += _sources_problems(config, names_cards=capabilities.identity_at_draw is True)

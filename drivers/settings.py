@@ -60,7 +60,8 @@ class ShoeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     that wait for it.
     ``record`` names a file that every byte read is appended to, with its time, hidden cards included (mode 0600).
     ``lock`` and ``bcc`` concern the Angel Eye: whether its exit is locked while no card may leave, and how its check
-    of commands is read; leave the lock off until the shoe self-test has proven both on that very device.
+    of commands is read. ``lock = "on"`` needs a test that has proven both on that very device.
+    ``self_test`` names the record of this device's tests (``drivers.self_test``); the newest must have passed.
     ``as_reader`` lets the Angel Eye, which deals baccarat, name cards for another game.
     """
 
@@ -80,6 +81,7 @@ class ShoeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     trigger: Trigger = "none"
     acknowledge: bool = False
     record: str | None = None
+    self_test: str | None = None
     lock: LockSetting = "off"
     bcc: BccReading = "with_stx"
     as_reader: bool = False

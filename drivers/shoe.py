@@ -23,6 +23,7 @@ from drivers.events import Event, PortLost, PortRestored
 from drivers.port import SerialPort
 from drivers.reconnect import LinkState, Reconnect
 from drivers.recording import Recorder
+from drivers.self_test import check_settings
 from drivers.settings import Capabilities, LineSettings, ShoeSettings
 
 __all__ = ["Capabilities", "LineSettings", "Reading", "ShoeDriver", "ShoeSettings", "Sink"]
@@ -61,6 +62,7 @@ class ShoeDriver(ABC):
     def __init__(self, settings: ShoeSettings) -> None:
         """Raises ``SettingsError`` for settings the protocol cannot work with."""
         self.settings = settings
+        self._tested = check_settings(settings)
         self._decoder = self.make_decoder()
         self._line = settings.line(self.default_line)
         self._port = SerialPort(settings.port, self._line)
@@ -116,6 +118,8 @@ class ShoeDriver(ABC):
         warning = self.unverified()
         if warning is not None:
             logger.warning("%s shoe: %s", self.protocol, warning)
+        if self._tested is not None:
+            logger.info("%s shoe: passed its self-test of %s", self.protocol, self._tested.at)
         if self.settings.record is not None:
             self._recorder = Recorder(self.settings.record, self.protocol, self.settings.port, self._line)
         self._sink = sink

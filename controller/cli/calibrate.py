@@ -7,6 +7,7 @@ from typing import Any, Final
 
 #: What is calibrated → module with ``add_parser(subparsers)``.
 SUBJECTS: Final = {
+    "shoe": "controller.cli.calibrate_shoe",
     "tags": "controller.cli.calibrate_tags",
 }
 
@@ -15,7 +16,7 @@ def add_parser(subparsers: Any) -> None:
     """Register ``calibrate SUBJECT …``."""
     parser = subparsers.add_parser(
         "calibrate",
-        help="enrol a deck's tags",
+        help="test a shoe, enrol a deck's tags",
         description="Measure or enter what a table needs once; each subject has a --help of its own.",
     )
     subjects = parser.add_subparsers(metavar="SUBJECT", required=True)

@@ -41,6 +41,7 @@ _READERS: Final = {"feig": FeigDevice, "rr3036": Rr3036Device}
 _ONLY_FOR: Final = {
     "code_set": ("line", "ssi"),
     "mode": ("angel",),
+    "bcc": ("angel",),
     "tags": tuple(_READERS),
     "write_tags": tuple(_READERS),
     "gap": tuple(_READERS),
@@ -153,6 +154,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--code-set", choices=("scan_table", "suit_rank"), help="line, ssi: the codes (default scan_table)")
     add("--mode", choices=("open", "hidden"), help="angel: faces at the draw, or after the hand (default hidden)")
+    add(
+        "--bcc",
+        choices=("with_stx", "without_stx", "silent"),
+        help="angel: how it checks commands, or that it answers none (default with_stx)",
+    )
     registry = parser.add_mutually_exclusive_group()
     registry.add_argument(
         "--tags", type=_path, metavar="FILE", help="feig, rr3036: the cards have this registry's tags"
@@ -222,7 +228,7 @@ def _check_options(args: argparse.Namespace) -> None:
     if args.gap is not None and not 0 <= args.gap < float("inf"):
         raise UsageError(f"--gap {args.gap}: give 0 or more seconds")
     if args.replay is not None:
-        for name in ("cut", "code_set", "mode"):
+        for name in ("cut", "code_set", "mode", "bcc"):
             if getattr(args, name) is not None:
                 raise UsageError(f"--{name.replace('_', '-')} has no effect on a recording: leave it or --replay out")
 
@@ -244,7 +250,11 @@ def _device(args: argparse.Namespace, seed: int) -> Device:
     except ValueError as error:
         raise UsageError(f"--cut: {error}") from None
     if args.protocol == "angel":
-        return AngelDevice(shoe, args.mode or "hidden")
+        device = AngelDevice(shoe, args.mode or "hidden")
+        device.commands.deaf = args.bcc == "silent"
+        if args.bcc == "without_stx":
+            device.commands.reading = "without_stx"
+        return device
     rng = Random(f"{seed}/device")
     if args.protocol in _READERS:
         return _READERS[args.protocol](shoe, _deck(args, seed), rng, GAP_S if args.gap is None else args.gap)

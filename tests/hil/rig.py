@@ -28,7 +28,8 @@ class RigFault(Exception):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How much is done, and what is good enough. ``order`` is a file of the cards in the order they will leave."""
+    """How much is done, and what is good enough. ``order`` is a file of the cards in the order they will leave;
+    ``lock``: send the shoe its lock commands, too (Angel Eye)."""
 
     cards: int = 20
     order: str | None = None
@@ -37,6 +38,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     misreads: int = 0
     restored_s: float = 5.0
     can_unplug: bool = True
+    lock: bool = False
 
 
 class Simulate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

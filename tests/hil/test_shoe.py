@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from drivers.angel.dialogue import ANSWER_S
 from drivers.angel.driver import AngelShoe
 from drivers.events import Gap, Lock, PortLost, PortRestored
 from drivers.reconnect import LinkState
@@ -75,22 +76,33 @@ def test_a_pulled_plug_is_told_once_and_the_line_comes_back(bench: Any, findings
 
 
 def test_the_lock_obeys(bench: Any) -> None:
+    """By command; by the procedure alone, too, where a self-test has permitted that (``lock = "on"``)."""
     driver = bench.driver
-    if not isinstance(driver, AngelShoe) or bench.settings.lock == "off":
-        return  # nothing to prove: the lock is not used
-    driver.allow(False)
-    bench.wait(lambda: driver.locked is True or driver.lock_fault is not None, "the lock to close")
-    assert driver.lock_fault is None
+    if not isinstance(driver, AngelShoe) or not bench.rig.plan.lock:
+        return  # nothing to prove: the lock is not to be tried
+    follows = bench.settings.lock == "on"
+
+    def order(locked: bool) -> None:
+        if follows:
+            driver.allow(not locked)
+            bench.wait(lambda: driver.locked is locked or driver.lock_fault is not None, f"locked to be {locked}")
+            assert driver.lock_fault is None
+        else:
+            done = (driver.lock() if locked else driver.unlock()).result(ANSWER_S * 3)
+            assert done.ok, done.text
+
+    order(True)
     if bench.rig.simulate is None:
         bench.say("Try to draw a card for five seconds: none may come out.")
         time.sleep(5)
-        assert bench.cards() == 0
-    driver.allow(True)
-    bench.wait(lambda: driver.locked is False or driver.lock_fault is not None, "the lock to open")
-    assert driver.lock_fault is None
+    else:
+        assert "locked" in bench.hands.ask("draw")["error"]
+    assert bench.cards() == 0
+    order(False)
     bench.hands.draw(1)
     bench.wait(lambda: bench.cards() == 1, "a card after the lock opened")
-    assert bench.count(Lock) in (0, 2), "a lock telegram need not come, but not one alone"
+    # It was unlocked from the start; a telegram need not come, but not one alone.
+    assert bench.count(Lock) in (0, 2)
 
 
 def test_it_stops_at_once(bench: Any) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from drivers.angel.driver import AngelShoe
 from drivers.events import CardDrawn, Lock, PortRestored, Started
+from drivers.self_test import VERSION, LockProof, SelfTest, SelfTests, write_tests
 from drivers.settings import ShoeSettings
 
 Until = Callable[[Callable[[], bool], str], None]
@@ -22,11 +24,18 @@ def shoe(start: Callable[..., Any]) -> Any:
 
 
 @pytest.fixture
-def drive(shoe: Any, inbox: Any) -> Iterator[Callable[..., AngelShoe]]:
+def drive(shoe: Any, inbox: Any, tmp_path: Path) -> Iterator[Callable[..., AngelShoe]]:
     started: list[AngelShoe] = []
+    record = tmp_path / "record.json"
+    proof = LockProof(with_stx="ack", without_stx="nak 02", bcc="with_stx", held=True, opened=True)
+    test = SelfTest(
+        at="2026-01-01T00:00:00Z", program="", by="", cards="", passed=True, checks=(), figures={}, lock=proof
+    )
+    port = str(shoe.link)
+    write_tests(record, SelfTests(version=VERSION, device="simulated", protocol="angel", port=port, tests=(test,)))
 
     def start(**settings: Any) -> AngelShoe:
-        driver = AngelShoe(ShoeSettings(protocol="angel", port=str(shoe.link), **settings))
+        driver = AngelShoe(ShoeSettings(protocol="angel", port=port, self_test=str(record), **settings))
         started.append(driver)
         driver.start(inbox)
         inbox.wait_count(PortRestored)
