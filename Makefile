@@ -3,7 +3,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint mutants fuzz lock kills month audit-dependencies clean
+.PHONY: demo test lint install mutants fuzz lock kills month audit-dependencies clean
 
 $(READY): requirements.lock pyproject.toml
 	python3 -m venv $(VENV)
@@ -22,6 +22,10 @@ lint: $(READY)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+
+# DESTDIR=/some/root installs into another root. Nothing but python3 and python3-venv is needed before.
+install:                 ## /opt/dealerd, units, folders with their owners; keeps configuration and journals
+	DESTDIR="$(DESTDIR)" sh systemd/install.sh
 
 mutants: $(READY)        ## every rule of tests/rule_table.toml flipped in a copy: its tests must notice; some minutes
 	$(PY) tests/mutants/run.py
@@ -43,10 +47,13 @@ audit-dependencies: $(READY)  ## every locked package against the list of known 
 	build/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
 	build/audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock
 
-lock: $(READY)           ## write requirements.lock anew from pyproject.toml
+lock: $(READY)           ## write requirements.lock and requirements-run.lock anew from pyproject.toml
 	$(PY) -m pip install --quiet pip-tools
 	$(VENV)/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url \
 	    --no-emit-find-links --extra dev --output-file requirements.lock pyproject.toml
+	$(VENV)/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url \
+	    --no-emit-find-links --build-deps-for wheel --constraint requirements.lock \
+	    --output-file requirements-run.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build *.egg-info

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from controller.cli import journal_upgrade
 from controller.cli.errors import UsageError
 from controller.facts import decode_fact
 from controller.journal.records import FactRow
@@ -27,7 +28,7 @@ def add_parser(subparsers: Any) -> None:
         "journal",
         help="check and read a table's record",
         description="The journal is the file that [table] journal of a table file names: every fact of the table in "
-        "order, chained by hashes. These commands only read it, also while the table runs.",
+        "order, chained by hashes. These commands only read it, also while the table runs; `upgrade` alone writes.",
     )
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     check = actions.add_parser(
@@ -80,6 +81,7 @@ def add_parser(subparsers: Any) -> None:
             action.add_argument("--format", choices=("json", "csv", "html"), default="json")
             action.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
             action.set_defaults(run=_export)
+    journal_upgrade.add_action(actions)
 
 
 _Raw = argparse.RawDescriptionHelpFormatter
