@@ -4,6 +4,7 @@ PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
 .PHONY: demo test lint install mutants fuzz lock kills month audit-dependencies clean
+.PHONY: demo test lint install test-install mutants fuzz lock clean
 
 $(READY): requirements.lock pyproject.toml
 	python3 -m venv $(VENV)
@@ -26,6 +27,9 @@ lint: $(READY)
 # DESTDIR=/some/root installs into another root. Nothing but python3 and python3-venv is needed before.
 install:                 ## /opt/dealerd, units, folders with their owners; keeps configuration and journals
 	DESTDIR="$(DESTDIR)" sh systemd/install.sh
+
+test-install:            ## the same in a bare Debian made by debootstrap, and a table played there; root, some minutes
+	sh tests/systemd/chroot.sh
 
 mutants: $(READY)        ## every rule of tests/rule_table.toml flipped in a copy: its tests must notice; some minutes
 	$(PY) tests/mutants/run.py

@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "journal": "controller.cli.journal",
     "bench": "controller.cli.bench",
     "calibrate": "controller.cli.calibrate",
+    "doctor": "controller.cli.doctor",
     "keys": "controller.cli.keys",
 }
 

@@ -1,0 +1,109 @@
+"""Who may speak to the table, and where it listens."""
+
+from __future__ import annotations
+
+import socket
+from collections import Counter
+
+from controller.bus import keys
+from controller.bus.errors import BusError
+from controller.config import Loaded
+from controller.doctor.findings import Finding, failure, ok, warning
+
+
+def people(loaded: Loaded) -> list[Finding]:
+    """The table's own key and those of the people, with sound modes."""
+    folder = loaded.keys
+    make = f"dealerd keys person {folder}"
+    try:
+        keys.load_server(folder)
+        known = keys.load_identities(folder)
+    except (BusError, OSError) as error:
+        return [
+            failure(
+                "keys",
+                str(error),
+                "every connection is encrypted and named by its key; without sound keys the table does not start",
+                f"as the message says; a new folder: dealerd keys server {folder}",
+            )
+        ]
+    count = Counter(identity.role for identity in known.values())
+    names = {identity.person for identity in known.values() if identity.role == "supervisor"}
+    found = [
+        ok("keys", ", ".join(f"{number} {role}" for role, number in sorted(count.items())) or "the table's own only")
+    ]
+    if not names:
+        found.append(
+            failure(
+                "supervisors", "there is none", "nobody could start a shift or lift a hold", f"{make} supervisor NAME"
+            )
+        )
+    elif len(names) == 1:
+        found.append(
+            warning(
+                "supervisors",
+                "there is only one",
+                "what needs a second person's approval (a card entered by hand, a correction) cannot be done",
+                f"{make} supervisor NAME, for another person",
+            )
+        )
+    for role, why in (
+        ("game_server", "nobody could open bets"),
+        ("dealer", "no dealer could log on, load a shoe or pause"),
+    ):
+        if not count[role]:
+            level = failure if role == "game_server" else warning
+            found.append(level(f"{role} key".replace("_", " "), "there is none", why, f"{make} {role} NAME"))
+    return found
+
+
+def endpoints(loaded: Loaded, pid: int | None) -> list[Finding]:
+    """Feed, commands and metrics: free before the start, answered after it."""
+    found = []
+    places = {which: loaded.endpoint(which) for which in ("feed", "commands")}
+    address = loaded.config.metrics.address()
+    if address is not None:
+        host, port = address
+        places["metrics"] = f"tcp://{f'[{host}]' if ':' in host else host}:{port}"
+    for which, endpoint in places.items():
+        if endpoint.endswith((":*", ":0")):
+            found.append(ok(f"{which} address", f"{endpoint}: any free port"))
+            continue
+        found.append(_endpoint(f"{which} address", endpoint, _listens(endpoint), pid))
+    return found
+
+
+def _endpoint(check: str, endpoint: str, taken: bool, pid: int | None) -> Finding:
+    if taken and pid is None:
+        return failure(
+            check,
+            f"another program listens at {endpoint}",
+            "the table could not start",
+            "give every table addresses of its own; `ss -lntxp` names the program",
+        )
+    if not taken and pid is not None:
+        return failure(
+            check,
+            f"the table runs, but nothing answers at {endpoint}",
+            "players and screens see nothing",
+            "journalctl -u 'dealerd@*' -n 50; the table may still be starting, or run with another file",
+        )
+    return ok(check, f"{endpoint}, {'the table listens' if taken else 'free'}")
+
+
+def _listens(endpoint: str) -> bool:
+    kind, _, rest = endpoint.partition("://")
+    if kind == "ipc":
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(rest)
+            except OSError:
+                return False
+            return True
+    host, _, port = rest.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    try:
+        with socket.create_connection(("127.0.0.1" if host in ("*", "0.0.0.0") else host, int(port)), timeout=1):
+            return True
+    except OSError:
+        return False
