@@ -5,6 +5,7 @@ READY := $(VENV)/.ready
 
 .PHONY: demo test lint install mutants fuzz lock kills month audit-dependencies clean
 .PHONY: demo test lint install test-install mutants fuzz lock clean
+.PHONY: demo test lint install test-install mutants fuzz reference lock clean
 
 $(READY): requirements.lock pyproject.toml
 	python3 -m venv $(VENV)
@@ -50,6 +51,8 @@ audit-dependencies: $(READY)  ## every locked package against the list of known 
 	$(PY) -m venv build/audit
 	build/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
 	build/audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock
+reference: $(READY)      ## write the pages of docs/reference anew from the types
+	$(PY) -m controller.reference
 
 lock: $(READY)           ## write requirements.lock and requirements-run.lock anew from pyproject.toml
 	$(PY) -m pip install --quiet pip-tools

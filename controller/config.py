@@ -31,17 +31,23 @@ class ConfigError(Exception):
 class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """``[table]``: identity and outside contacts. Paths are relative to the file."""
 
+    #: Name of the table in every frame: 1 to 32 of ``a-z``, ``0-9`` and ``-``. It never changes.
     id: str
+    #: File of the record, on a local disk.
     journal: str
+    #: Folder of the keys: who may speak to the table, and in which role (``dealerd keys``).
     keys: str = "keys"
+    #: Where the feed is published: ``tcp://HOST:PORT`` (``*`` for any) or ``ipc://PATH``.
     feed: str = "tcp://127.0.0.1:5701"
+    #: Where commands are answered; as ``feed``, at another address.
     commands: str = "tcp://127.0.0.1:5702"
 
 
 class ValidationSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """``[validation]``: which sources must agree before a card counts."""
 
-    #: ``both``: a card the shoe read is dealt when the camera sees it at its place; ``camera``: the camera alone.
+    #: ``shoe``: each card as the shoe names it; ``both``: a card the shoe read is dealt when the camera sees it at its
+    #: place; ``camera``: the camera alone.
     sources: Literal["shoe", "camera", "both"] = "shoe"
     #: How long shoe and camera may differ before it is an incident, in milliseconds.
     confirm_within_ms: int = 3000
@@ -163,12 +169,13 @@ def _beside_shoe(shoe: ShoeSettings, path: Path) -> ShoeSettings:
 def load(path: Path) -> Loaded:
     """Read and check a table file. Raises ``ConfigError``."""
     config = _decode(path)
-    found = problems(config, path)
-    if found:
-        raise ConfigError("\n".join(f"{path}: {line}" for line in found))
     effective = msgspec.json.encode(msgspec.to_builtins(config), order="sorted").decode()
     digest = hashlib.sha256(effective.encode()).hexdigest()
-    return Loaded(config=config, path=path, effective=effective, digest=digest)
+    loaded = Loaded(config=config, path=path, effective=effective, digest=digest)
+    found = problems(config, loaded.shoe)
+    if found:
+        raise ConfigError("\n".join(f"{path}: {line}" for line in found))
+    return loaded
 
 
 def _decode(path: Path) -> TableConfig:
@@ -192,8 +199,8 @@ def shoe_settings(path: Path) -> ShoeSettings:
     return _beside_shoe(_decode(path).shoe, path)
 
 
-def problems(config: TableConfig, path: Path) -> list[str]:
-    """What is wrong with the well-formed file ``path``, one line each."""
+def problems(config: TableConfig, shoe: ShoeSettings) -> list[str]:
+    """What is wrong with a well-formed file, one line each. ``shoe``: its paths seen from the file."""
     from drivers.registry import open_shoe  # loads the driver's module only when a file is checked
 
     found = [f"[game] {text}" for text in config.game.problems()]
@@ -222,7 +229,7 @@ def problems(config: TableConfig, path: Path) -> list[str]:
     if config.table.feed == config.table.commands and not config.table.feed.endswith(":*"):
         found.append(f"[table] feed and commands are both {config.table.feed!r}: each needs its own endpoint")
     try:
-        capabilities = open_shoe(_beside_shoe(config.shoe, path)).capabilities
+        capabilities = open_shoe(shoe).capabilities
     except SettingsError as error:
         return [*found, f"[shoe] {error}"]
     found += _sources_problems(config, names_cards=capabilities.identity_at_draw is True)

@@ -47,6 +47,7 @@ _FOREIGN = {
 class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Every rule choice of a table. Times in seconds; ids in brackets are the rules they configure."""
 
+    #: The game; it sets the defaults below.
     game: Game
     #: A-01: which round is the last once the cut card is out.
     last_round_policy: Literal["next", "current"] = "next"
@@ -85,6 +86,7 @@ class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     #: After a restart with a round open: go on once the order of cards is proven, or, if the table was away longer
     #: than ``host_loss_void_after_s``, void round and shoe (ERR-05). None: the game's own policy.
     on_restart: Literal["resume", "void_round_and_shoe"] | None = None
+    #: With ``void_round_and_shoe``: how long the table may be away.
     host_loss_void_after_s: float = 30.0
     #: An incident or lost device voids the round after this long; 0 never does.
     auto_void_after_s: float = 300.0
@@ -96,9 +98,13 @@ class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     lock_after_s: float = 300.0
     #: M-23, M-24: the dealer confirms that felt and screen agree before the result is published.
     confirm_result: bool = False
+    #: How long the dealer has for that.
     confirm_s: float = 20.0
+    #: How long bets are taken.
     betting_s: float = 15.0
+    #: How long insurance is offered.
     insurance_s: float = 8.0
+    #: How long players may decide on a hand.
     decision_s: float = 12.0
     #: The peek's answer is published this long after insurance closes, for yes and no alike.
     peek_delay_s: float = 1.5
