@@ -21,6 +21,8 @@ from drivers.settings import ShoeSettings
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 #: Longest time in seconds a table may be told to wait.
 _TIME_MAX_S = 86_400.0
+#: One step of msgspec's paths: a key, or any entry of a table or list.
+_STEP = re.compile(r"[A-Za-z0-9_]+|\[[^]]*\]")
 _ENDPOINT = re.compile(r"tcp://.+:(\d+|\*)|ipc://.+")
 
 
@@ -262,24 +264,31 @@ def _sources_problems(config: TableConfig, *, names_cards: bool) -> list[str]:
 def _explain(message: str) -> str:
     """msgspec's message with the place in TOML words: ``$.game.burn`` becomes ``[game] burn``."""
     text, _, where = message.partition(" - at `$")
-    section, _, key = where.rstrip("`").lstrip(".").partition(".")
-    place = f"[{section}] {key}".strip() if section else "top level"
-    hint = ""
-    if "unknown field" in text:
-        known = TableConfig if not section else {f.name: f.type for f in msgspec.structs.fields(TableConfig)}[section]
-        hint = "; known: " + ", ".join(known.__struct_fields__)
-    elif "Invalid enum value" in text or "expected" in text.lower():
-        hint = _allowed(section, key)
-    return f"{place}: {text}{hint}"
+    steps: list[str] = _STEP.findall(where)
+    kind = _type_at(steps)
+    names = [step for step in steps if not step.startswith("[")]
+    place = f"[{names[0]}] {'.'.join(names[1:])}".strip() if names else "top level"
+    if "unknown field" in text and isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return f"{place}: {text}; known: {', '.join(kind.__struct_fields__)}"
+    named = [str(value) for value in _literals(kind)]
+    allowed = "; allowed: " + ", ".join(named) if named else ""
+    return f"{place}: {text}{allowed}"
 
 
-def _allowed(section: str, key: str) -> str:
-    sections = {f.name: f.type for f in msgspec.structs.fields(TableConfig)}
-    if section not in sections or not key:
-        return ""
-    fields = {f.name: f.type for f in msgspec.structs.fields(sections[section])}
-    named = [str(value) for value in _literals(fields.get(key))]
-    return "; allowed: " + ", ".join(named) if named else ""
+def _type_at(steps: list[str]) -> Any:
+    """The type at a path of keys, ``[...]`` for any key of a table or place of a list; None where there is none."""
+    kind: Any = TableConfig
+    for step in steps:
+        args = [arg for arg in typing.get_args(kind) if arg is not type(None)]
+        if step.startswith("["):
+            kind = args[-1] if args else None
+            continue
+        struct = next(
+            (one for one in (kind, *args) if isinstance(one, type) and issubclass(one, msgspec.Struct)), None
+        )
+        fields = {field.name: field.type for field in msgspec.structs.fields(struct)} if struct else {}
+        kind = fields.get(step)
+    return kind
 
 
 def _literals(kind: Any) -> Iterator[str | int]:

@@ -16,8 +16,8 @@ _COMMANDS_HEAD: Final = """\
 # Commands
 
 What a client may ask of a table, over DEALER → ROUTER with CURVE: form and answers are in [the feed's
-page](../feed.md). By hand each is `dealerd ctl TABLE.toml NAME --ARGUMENT VALUE`. This page is made from the program's
-types: `make reference`.
+page](../feed.md). By hand each is `dealerd ctl TABLE.toml NAME --ARGUMENT VALUE`. This page is made from the
+program's types: `make reference`.
 """
 _LINE_HEAD: Final = """\
 # Command line

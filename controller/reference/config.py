@@ -15,8 +15,8 @@ _HEAD: Final = """\
 # The table file
 
 One TOML file a table. A key or section that is not named here is refused; an error names the file, the section, the
-key and what is allowed. `dealerd run TABLE.toml --check` checks a file without starting anything. Paths are relative to
-the file. The configuration that is in force and its SHA-256 are journaled at every start, and each round's record
+key and what is allowed. `dealerd run TABLE.toml --check` checks a file without starting anything. Paths are relative
+to the file. The configuration that is in force and its SHA-256 are journaled at every start, and each round's record
 carries that digest.
 
 Whole files to begin with lie in `examples/`: one for each game and one for each kind of shoe, each key explained.

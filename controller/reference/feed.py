@@ -33,7 +33,7 @@ def schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "dealerd feed, one published frame",
-        "description": "Frame 1 of each message; frame 0 is the topic. Clients pass over types and keys unknown to them.",
+        "description": "Frame 1 of each message; frame 0 is the topic. Pass over types and keys you do not know.",
         "oneOf": [{"$ref": f"#/$defs/{name}"} for name in names],
         "$defs": definitions,
     }

@@ -1,0 +1,96 @@
+"""The example files: each is good as it stands, and what it shows behind a # is what is in force without it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from controller.cards import DECKS, FACES
+from controller.cli import main
+from controller.config import TableConfig, load
+from controller.rules.options import GameOptions
+from drivers.registry import PROTOCOLS
+from drivers.settings import ShoeSettings
+from drivers.tags import TagRegistry, write_registry
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+FILES = sorted(EXAMPLES.glob("*.toml"))
+GAMES = [file for file in FILES if not file.name.startswith("device-")]
+DEVICES = [file for file in FILES if file.name.startswith("device-")]
+_BEHIND = re.compile(r"^# ([a-z_]+ = )", re.MULTILINE)
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Path:
+    """A folder with the registries that the RFID examples name."""
+    for number, shoe in enumerate(("red", "blue")):
+        cards = {f"E004{number:02X}{n:010X}": face for n, face in enumerate(FACES * DECKS)}
+        write_registry(tmp_path / f"{shoe}.toml", TagRegistry(shoe, cards))
+    return tmp_path
+
+
+def put(file: Path, folder: Path, text: str | None = None) -> Path:
+    copy = folder / file.name
+    copy.write_text(file.read_text() if text is None else text)
+    return copy
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_it_is_good(file: Path, at: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(put(file, at)), "--check"]) == 0
+    out, _ = capsys.readouterr()
+    assert ": good; table " in out
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_keys_behind_a_mark_are_keys(file: Path, at: Path) -> None:
+    """A technician takes the mark away and changes the value."""
+    text = file.read_text()
+    assert _BEHIND.search(text) or file.stem == "device-angel-nport"
+    load(put(file, at, _BEHIND.sub(r"\1", text)))
+
+
+@pytest.mark.parametrize("file", GAMES, ids=lambda file: file.stem)
+def test_a_game_shows_every_key_and_its_default(file: Path, at: Path) -> None:
+    text = file.read_text()
+    whole = load(put(file, at, _BEHIND.sub(r"\1", text))).config
+    plain = load(put(file, at)).config
+    shown = {
+        name: getattr(whole.game, name) for name in GameOptions.__struct_fields__ if re.search(rf"\b{name} =", text)
+    }
+    for name, value in shown.items():
+        default = plain.game.reserve_cards if name == "reserve" else getattr(plain.game, name)
+        assert value == default, name
+    # What is not shown means nothing for this game, and is refused there.
+    hidden = set(GameOptions.__struct_fields__) - set(shown) - {"game"}
+    assert all(any(f"{name} means nothing" in text for text in _changed(name, whole)) for name in hidden), hidden
+    assert (whole.validation, whole.wallet, whole.log) == (plain.validation, plain.wallet, plain.log)
+
+
+def _changed(name: str, config: TableConfig) -> list[str]:
+    """What is said of another value of a rule."""
+    value = getattr(config.game, name)
+    other: object = not value if isinstance(value, bool) else "x" if isinstance(value, str) else 3
+    return msgspec.structs.replace(config.game, **{name: other}).problems()
+
+
+def test_every_game_and_every_protocol_has_one(at: Path) -> None:
+    assert {load(put(file, at)).config.game.game for file in GAMES} == {"boundless", "classic", "baccarat"}
+    assert {load(put(file, at)).config.shoe.protocol for file in DEVICES} == set(PROTOCOLS)
+
+
+def test_every_key_of_a_shoe_is_shown_somewhere() -> None:
+    text = "".join(file.read_text() for file in DEVICES)
+    missing = [name for name in ShoeSettings.__struct_fields__ if not re.search(rf"\b{name} =", text)]
+    assert missing == ["as_reader"]  # an Angel Eye for blackjack: docs/hardware/angel.md
+
+
+def test_no_two_examples_share_an_address(at: Path) -> None:
+    loaded = [load(put(file, at)) for file in FILES]
+    addresses = [one.endpoint(which) for one in loaded for which in ("feed", "commands")]
+    addresses += [one.config.metrics.listen for one in loaded if one.config.metrics.listen]
+    assert len(set(addresses)) == len(addresses)
+    assert len({one.config.table.id for one in loaded}) == len(loaded)
