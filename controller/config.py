@@ -48,8 +48,8 @@ class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 class ValidationSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """``[validation]``: which sources must agree before a card counts."""
 
-    #: ``shoe``: each card as the shoe names it; ``both``: a card the shoe read is dealt when the camera sees it at its
-    #: place; ``camera``: the camera alone.
+    #: ``shoe``: each card as the shoe names it; ``both``: a card the shoe read is dealt when the camera sees it at
+    #: its place; ``camera``: the camera alone.
     sources: Literal["shoe", "camera", "both"] = "shoe"
     #: How long shoe and camera may differ before it is an incident, in milliseconds.
     confirm_within_ms: int = 3000

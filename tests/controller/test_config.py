@@ -97,6 +97,18 @@ WRONG: list[tuple[dict[str, dict[str, Any]], str]] = [
     ({"game": {"seats": 5}}, "[game] seats means nothing for boundless: remove it"),
     ({"game": CLASSIC | {"split_order": "split_first"}}, "[game] split_order means nothing for classic: remove it"),
     ({"game": CLASSIC | {"idle_rounds_to_vacate": 0}}, "idle_rounds_to_vacate must be at least 1, not 0"),
+    ({"game": {"confirm_s": 0}}, "[game] confirm_s must be at least 0.001, not 0"),
+    ({"game": {"approval_s": 0}}, "[game] approval_s must be at least 0.001, not 0"),
+    ({"game": {"lock_after_s": -1}}, "[game] lock_after_s must be at least 0, not -1"),
+    ({"game": {"host_loss_void_after_s": -1}}, "[game] host_loss_void_after_s must be at least 0, not -1"),
+    # [validation]
+    ({"validation": {"confirm_within_ms": 5}}, "[validation] confirm_within_ms must be 100 to 60000, not 5"),
+    ({"validation": {"sources": "camera"}}, '[validation] sources = "camera" cannot serve boundless: its hole card'),
+    ({"game": CLASSIC, "validation": {"sources": "camera"}}, 'does not see burned cards: set burn = "none"'),
+    (
+        ANGEL | {"validation": {"sources": "both"}},
+        'sources = "both" needs a shoe that names each card as it is drawn',
+    ),
     # [limits]
     ({"limits": {"tie": {"min": 1}}}, "[limits] limits: boundless has no bet 'tie'; its bets are main, "),
     ({"limits": {"main": {"min": 0}}}, "[limits] limits.main.min must be 1 to 1000000000000, not 0"),
@@ -212,7 +224,7 @@ def test_paths_are_seen_from_the_file(tmp_path: Path, monkeypatch: pytest.Monkey
 
 #: Functions whose every line that makes a message must be reached by some wrong file above.
 CHECKS: tuple[Callable[..., Any], ...] = (
-    config.problems, GameOptions.problems, BookSetting.problems, ShoeSettings.__post_init__,
+    config.problems, config._sources_problems, GameOptions.problems, BookSetting.problems, ShoeSettings.__post_init__,
 )  # fmt: skip
 
 
