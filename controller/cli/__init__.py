@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "rtp": "controller.cli.rtp",
     "vectors": "controller.cli.vectors",
     "journal": "controller.cli.journal",
+    "soak": "controller.cli.soak",
     "bench": "controller.cli.bench",
     "calibrate": "controller.cli.calibrate",
     "doctor": "controller.cli.doctor",

@@ -321,9 +321,11 @@ def _out_of_game(draft: Draft, card: str) -> None:
 
 
 def _order_in_doubt(draft: Draft, what: str) -> None:
-    """Cards may be missing from what was heard (M-30); between rounds there is nothing to doubt."""
+    """Cards may be missing from what was heard (M-30); where none lies and none is due there is nothing to doubt."""
     state = draft.state
-    if not state.cards_out or "restart" in state.holds or any(i.cause == "M-30" for i in state.incidents.values()):
+    if "restart" in state.holds or any(i.cause == "M-30" for i in state.incidents.values()):
+        return
+    if not state.cards_out and draft.next_step().kind != "draw":
         return
     draft.incident("M-30", expected="an unbroken line of telegrams", actual=what)
 

@@ -1,0 +1,278 @@
+"""What must hold after every step of a soak, checked from facts, frames and the physical cards (design page 9).
+
+Nothing here calls the table or the rules: procedure and money have references of their own (``soak_hands``,
+``soak_money``), the feed is read as a subscriber reads it, and a validated card is compared with the card itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from controller import facts as f
+from controller.cards import HIDDEN
+from controller.simulation.soak_hands import Hands, Rules
+from controller.simulation.soak_money import Ledger
+from controller.simulation.soak_odds import Broken, must
+from controller.simulation.soak_shoe import Card, Line
+from drivers import events as e
+
+#: Facts by which a game moves on: none of them while the table is held.
+_MOVES: Final = (
+    f.CardDealt, f.CardBurned, f.BurnIndicatorDrawn, f.BettingOpened, f.BettingClosed, f.BetsAccepted,
+    f.InsuranceOffered, f.InsuranceClosed, f.InsuranceTaken, f.DealerPeeked, f.DecisionOpened, f.DecisionsTaken,
+    f.DecisionClosed, f.FollowOpened, f.FollowsTaken, f.FollowClosed, f.HandSplit, f.RoundResult, f.CardRevealed,
+)  # fmt: skip
+_CARD_EVENTS: Final = (e.CardDrawn, e.NoRead, e.UnknownCode)
+#: Facts that account for a reading.
+_ACCOUNTS: Final = frozenset({
+    "card_dealt", "card_burned", "burn_indicator_drawn", "card_held", "card_rescanned", "read_repeated",
+    "read_out_of_game", "incident_raised", "device_reported",
+})  # fmt: skip
+_UNHEARD: Final = "not connected yet"
+_decoder = msgspec.json.Decoder(dict[str, Any])
+
+
+class Checks:
+    """Follows one session. Every method raises ``Broken``."""
+
+    def __init__(self, rules: Rules, line: Line, *, booked: bool, embedded: bool, deep: bool) -> None:
+        self.rules, self.line, self.deep = rules, line, deep
+        self.ledger = Ledger(rules, embedded=embedded) if booked else None
+        self.hands = Hands(rules, {}, booked=False)
+        self.holds: dict[str, str] = {}
+        self.lost: set[str] = set()
+        self.legal: dict[int, tuple[str, ...]] = {}
+        self.cards_of: dict[int, list[Card]] = {}  # of open incidents
+        self.rounds: set[str] = set()
+        self.shoes: set[str] = set()
+        self.waiting: list[Card] = []  # held ones
+        self.places: dict[str, Card] = {}
+        self.n = self.seq = self.sent = 0
+        self.unsent_again: dict[int, bytes] = {}
+        self.blamed: set[str] = set()  # kinds behind a wrong card of this round
+        self.trouble = False
+        self.incidents = 0
+
+    # --- the feed --------------------------------------------------------------------------------------------------
+
+    def frame(self, body: bytes) -> None:
+        """A subscriber gets a frame: in order, without gaps, the same bytes if it comes again (2)."""
+        if not self.deep:
+            self.sent += 1
+            return
+        seq = self._readable(body)
+        if seq <= self.sent:
+            must(self.unsent_again.get(seq, body) == body, "a frame sent again has the same bytes")
+            return
+        must(seq == self.sent + 1, "the feed has no gap")
+        self.sent = seq
+        self.unsent_again[seq] = body
+        self.unsent_again.pop(seq - 50, None)
+
+    def _readable(self, body: bytes) -> int:
+        frame = _decoder.decode(body)
+        data = frame["data"]
+        for name in ("face", "key", "rows", "players", "cause", "cards", "from_hold"):
+            hidden = name in data and frame["type"] not in ("card_revealed",)
+            must(not hidden or (name == "cards" and frame["type"] == "round_result"), "secrets stay in the table")
+        if frame["type"] == "card_dealt" and data.get("commitment"):
+            must(data["card"] == HIDDEN, "a hidden card shows no face")
+        return int(frame["seq"])
+
+    # --- one step --------------------------------------------------------------------------------------------------
+
+    def step(self, records: tuple[f.Record, ...], state: Any, card: Card | None, event: e.Event | None) -> None:
+        """What one input led to. ``card``: the physical card that ``event`` is about."""
+        for record in records:
+            fact = record.fact
+            self.n += 1
+            must(record.n == self.n, "facts are numbered without gaps")
+            if record.seq is not None:
+                self.seq += 1
+                must(record.seq == self.seq, "frames are numbered without gaps")
+            if isinstance(fact, _MOVES):
+                must(not self.holds, f"{fact.type} while the table is held")
+            self._supervision(fact)
+            self._card(fact, card)
+            if self.ledger is not None:
+                self.ledger.take(fact, record.round_in_shoe, state.book.instructions)
+            else:
+                self._unbooked(fact)
+            self._round(fact)
+        if isinstance(event, _CARD_EVENTS):
+            found = any(record.fact.type in _ACCOUNTS for record in records)
+            must(found or self.trouble, "every reading is accounted for (3)")
+        if self.ledger is not None and self.deep and records:
+            self.ledger.balanced(state.book)
+        must(set(self.holds) == set(state.holds), "the holds are those of the facts")
+
+    def _unbooked(self, fact: f.Fact) -> None:
+        if isinstance(fact, f.BettingOpened):
+            self.hands = Hands(self.rules, {}, booked=False)
+        self.hands.take(fact)
+
+    def _round(self, fact: f.Fact) -> None:
+        match fact:
+            case f.BettingOpened():
+                must(fact.round not in self.rounds, "a round's id is never used again")
+                self.rounds.add(fact.round)
+                self.places.clear()
+            case f.ShoeLoaded():
+                must(fact.shoe not in self.shoes, "a shoe's id is never used again")
+                self.shoes.add(fact.shoe)
+                self.waiting.clear()
+                self.trouble = False
+            case f.RoundVoided() | f.ShoeVoided():
+                self.waiting.clear()
+                self.cards_of.clear()
+                for kept in list(self.line.kept):
+                    self.line.put_aside(kept)
+
+    # --- holds and incidents ---------------------------------------------------------------------------------------
+
+    def _supervision(self, fact: f.Fact) -> None:
+        match fact:
+            case f.Paused():
+                must(bool(fact.reason and fact.by), "every stop has a reason and a person or policy (6)")
+                self.holds[fact.hold] = fact.reason
+                self.trouble = self.trouble or fact.hold == "restart"
+            case f.Resumed():
+                must(self.holds.pop(fact.hold, None) is not None, "only a hold is lifted")
+            case f.DeviceLost():
+                held = f"device:{fact.device}"
+                again = self.holds.get(held) == _UNHEARD  # the reason comes after the start
+                must(again or held not in self.holds, "a loss is told once (6)")
+                self.holds[held] = fact.reason
+                self.trouble = True
+            case f.DeviceRestored():
+                must(self.holds.pop(f"device:{fact.device}", None) is not None, "a return is told once (6)")
+            case f.IncidentRaised():
+                self._raised(fact)
+            case f.IncidentResolved():
+                self._resolved(fact)
+            case f.RoundVoided() | f.ShoeVoided():
+                self.holds = {name: why for name, why in self.holds.items() if not _ends_by_void(name)}
+                self.legal.clear()
+            case _:
+                pass
+
+    def _raised(self, fact: f.IncidentRaised) -> None:
+        self.incidents += 1
+        must(fact.incident == self.incidents, "incidents are numbered")
+        must(bool(fact.resolutions) or fact.code == "M-22", "an incident has a way out")
+        self.legal[fact.incident] = fact.resolutions
+        self.holds[f"incident:{fact.incident}"] = fact.code
+        self.trouble = True
+
+    def _resolved(self, fact: f.IncidentResolved) -> None:
+        legal = self.legal.pop(fact.incident, None)
+        must(legal is not None and fact.resolution in legal, "a resolution is one of the legal ones")
+        self.holds.pop(f"incident:{fact.incident}", None)
+        for card in self.cards_of.pop(fact.incident, []):
+            if fact.resolution == "burn_card":
+                self.line.put_aside(card)
+            elif fact.resolution == "use_as_next":
+                self.line.put_aside(card, keep=True)
+
+    # --- cards -----------------------------------------------------------------------------------------------------
+
+    def _card(self, fact: f.Fact, card: Card | None) -> None:
+        match fact:
+            case f.CardDealt(position=position, face=face, from_hold=from_hold):
+                self._placed(face, card, from_hold=from_hold, position=position)
+            case f.CardRevealed(position=position, card=face):
+                shown = self.places.get(position)
+                if shown is not None and shown.face != face:
+                    self._wrong(shown, f"{face} is revealed, but the card is {shown.face}")
+            case f.CardBurned(card=face, from_hold=from_hold) | f.BurnIndicatorDrawn(card=face, from_hold=from_hold):
+                self._placed(face, card, from_hold=from_hold)
+            case f.CardHeld():
+                if card is not None:
+                    card.named = True
+                    self.waiting.append(card)
+            case f.CardRescanned(extra=extra):
+                if card is not None:
+                    self._read_again(card, extra=extra)
+            case f.IncidentRaised(cards=cards):
+                if card is not None and cards:
+                    card.named = True
+                    self.waiting = [c for c in self.waiting if c is not card]
+                    self.cards_of[fact.incident] = [card] if fact.cause.startswith("M-01") or card.told else []
+                elif cards:
+                    self._from_waiting(fact)
+            case f.ReadOutOfGame():
+                if card is not None:
+                    self.line.put_aside(card)
+            case _:
+                pass
+
+    def _read_again(self, card: Card, *, extra: bool) -> None:
+        """A rescan says anew which card is the one that waits: of two with one face it may be the other."""
+        card.named = True
+        if extra:
+            self.waiting.append(card)
+        elif not card.dealt and card not in self.waiting:
+            at = next((n for n, other in enumerate(self.waiting) if other.face == card.face), None)
+            if at is not None:
+                self.waiting[at] = card
+
+    def _from_waiting(self, fact: f.IncidentRaised) -> None:
+        """A card that waited has no place after all."""
+        found = next((c for c in self.waiting if fact.cards[0] in (c.face, HIDDEN)), None)
+        if found is None:
+            found = next((c for c in self.line.kept if fact.cards[0] in (c.face, HIDDEN)), None)
+        if found is not None:
+            self.cards_of[fact.incident] = [found]
+            self.waiting = [c for c in self.waiting if c is not found]
+
+    def _placed(self, face: str, card: Card | None, *, from_hold: bool, position: str = "") -> None:
+        """A card counts: it must be the physical one, in its order, once (1)."""
+        if from_hold:
+            card = self._waited(face)
+        if card is None:
+            self._wrong(None, "a card counts that did not leave the shoe")
+            return
+        if card.dealt:
+            self._wrong(card, "one card counts twice")
+            return
+        card.dealt = True
+        self.places[position] = card
+        if card in self.line.kept:
+            self.line.place_kept(card)
+        if face not in (HIDDEN, card.face):
+            self._wrong(card, f"{face} counts, but the card is {card.face}")
+        for before in self.line.felt:
+            if before is card:
+                break
+            if not before.dealt:
+                self._wrong(before, "a card that left before it is missing")
+        card.noise = False
+
+    def _waited(self, face: str) -> Card | None:
+        for cards in (self.waiting, self.line.kept):
+            for card in cards:
+                if card.told == face or face in (card.face, HIDDEN):
+                    if cards is self.waiting:
+                        self.waiting.remove(card)
+                    return card
+        return None
+
+    def _wrong(self, card: Card | None, what: str) -> None:
+        """A wrong card is validated: forgiven only where no enabled source had any sign of it."""
+        if self.blamed:
+            return
+        if card is None or card.noise or not card.kinds:
+            kinds = ", ".join(card.kinds) if card is not None else ""
+            raise Broken(f"a wrong card is validated: {what} (faults on it: {kinds or 'none'})")
+        self.blamed |= set(card.kinds)
+
+
+def _ends_by_void(hold: str) -> bool:
+    return hold == "restart" or hold.startswith("incident:")
+
+
+def blame(card: Card, kind: str) -> None:
+    """What the dealer did with a card without any source noticing."""
+    card.kinds = (*card.kinds, kind)

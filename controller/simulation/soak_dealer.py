@@ -1,0 +1,135 @@
+"""The simulated dealer: does what the step says, and each misdeal that hands can do (procedures 2.5).
+
+The dealer sees the step and the felt. Not simulated: where on the felt a card is laid, cards turned over, speech.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from controller.simulation.soak_checks import blame
+
+if TYPE_CHECKING:
+    from controller.simulation.soak_world import World
+
+#: From one card to the next, and the time a cleared table takes.
+CARD_MS: Final = 1_200
+CLEAR_MS: Final = 2_000
+RETRIES: Final = 3
+
+
+class Dealer:
+    """Hands at the table of one session."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.line = world.line
+        self.cut_out = False
+        self._tries = 0
+
+    # --- the step asks for a card ----------------------------------------------------------------------------------
+
+    def draw(self) -> None:
+        """A card is due. What the table makes of it shows whether it was read."""
+        world, line = self.world, self.line
+        if world.injector.any and self._slips():
+            return
+        step, n, felt = world.table.state.step, world.table.state.n, len(line.felt)
+        if "reveal" in step.others and line.hand_over:
+            self.wait()
+            return
+        if step.again and line.rereads:
+            world.advance(CARD_MS)
+            line.show_last()
+            return
+        world.advance(CARD_MS)
+        kind = world.injector.one_of("draw") if world.injector.any else None
+        if not line.draw(kind):
+            world.supervisor.no_card()
+            return
+        state = world.table.state
+        unheard = world.up and not state.holds and state.n == n and len(line.felt) > felt
+        if unheard:
+            self._misscan()
+
+    def _misscan(self) -> None:
+        """The screen still asks for the card that lies there."""
+        world, line = self.world, self.line
+        if world.injector.befalls("draws_on"):
+            for card in line.passing or line.felt[-1:]:
+                blame(card, "draws_on")
+            return
+        for _ in range(RETRIES):
+            n = world.table.state.n
+            world.advance(CARD_MS)
+            if not line.rereads or not line.show_last() or not world.up:
+                break
+            if world.table.state.n != n or world.table.state.holds:
+                return
+        if world.up and not world.table.state.holds:
+            world.supervisor.give_up("a card lies there that the table does not know")
+
+    def _slips(self) -> bool:
+        """Something else than a draw happens."""
+        world, line = self.world, self.line
+        befalls = world.injector.befalls
+        if line.felt and befalls("pushes_back") and line.felt[-1].dealt:
+            blame(line.felt[-1], "pushes_back")
+            line.push_back()
+            return True
+        if line.rereads and line.felt and befalls("shows_again"):
+            blame(line.felt[-1], "shows_again")
+            world.advance(CARD_MS)
+            line.show_last()
+            return True
+        if befalls("clears_early") and line.felt and world.table.state.round_open:
+            line.collect()
+            world.supervisor.give_up("the table was cleared before the result")
+            return True
+        if befalls("waits"):
+            self.wait()
+            return True
+        return False
+
+    def wait(self) -> None:
+        """Nothing, until the next deadline has passed."""
+        world = self.world
+        found = world.table.deadline()
+        world.advance(5_000 if found is None else max(1, found[1] - world.now + 1))
+        world.line.tick()
+
+    def wrongly(self, kind: str) -> None:
+        """A card is drawn at a moment when none is due."""
+        if self.world.injector.befalls(kind):
+            self.world.advance(CARD_MS)
+            self.line.draw()
+
+    # --- between rounds --------------------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """The felt is cleared for the next round."""
+        self.world.advance(CLEAR_MS)
+        self.line.collect()
+
+    def load(self) -> None:
+        """A new shoe, not always as it should be."""
+        world = self.world
+        befalls = world.injector.befalls
+        world.advance(CLEAR_MS)
+        self.line.load()
+        spoilt = {
+            "ninth": befalls("ninth_copy"), "cut_card": not befalls("no_cut_card"), "cut_first": befalls("cut_first"),
+        }  # fmt: skip
+        if spoilt != {"ninth": False, "cut_card": True, "cut_first": False}:
+            self.line.spoil(**spoilt)
+        world.order("load_shoe", "dealer")
+
+    def rescan(self) -> None:
+        """All cards of the felt pass the reader again."""
+        world = self.world
+        world.advance(CARD_MS)
+        rescan = world.table.state.rescan
+        if rescan is None or not self.line.show_felt():
+            world.supervisor.give_up("the cards cannot be read again")
+        elif world.up and world.table.state.rescan is not None:
+            world.supervisor.give_up("the felt was read again and it did not help")

@@ -1,0 +1,197 @@
+"""The simulated supervisor: looks at the felt and at the record, and picks the right one of the legal resolutions.
+
+Not simulated: a supervisor who is wrong about the cards that lie there, and how long it takes to find one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from controller.cards import HIDDEN
+
+if TYPE_CHECKING:
+    from controller.simulation.soak_world import World
+
+LOOK_MS: Final = 4_000
+_MOVED: Final = ("M-05", "M-08", "M-09", "M-14", "M-17", "M-19", "M-22")
+_GO_ON: Final = ("M-18", "M-20", "M-21", "M-24")
+
+
+class Supervisor:
+    """The person on the floor of one session."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._tried: set[tuple[str, str]] = set()
+        self._rereads = 0
+
+    def lift(self) -> None:
+        """End one hold by what is legal and true."""
+        world = self.world
+        state = world.table.state
+        world.advance(LOOK_MS)
+        if not world.up or not (state := world.table.state).holds:
+            return
+        if "device:shoe" in state.holds:
+            self._wait_for_shoe()
+        elif state.incidents:
+            self._resolve(min(state.incidents))
+        elif "device:game_server" in state.holds:
+            world.server.back()
+        elif "device" in state.holds and "pause" not in state.holds and "restart" not in state.holds:
+            world.order("resume", "supervisor", reason="the shoe works again")
+        else:
+            self._resume()
+
+    def _wait_for_shoe(self) -> None:
+        world = self.world
+        world.advance(max(1_000, world.line.back_at - world.now + 1))
+        world.line.tick()
+
+    # --- incidents -------------------------------------------------------------------------------------------------
+
+    def _resolve(self, number: int) -> None:
+        world = self.world
+        incident = world.table.state.incidents[number]
+        choice, cards = self._choose(number, incident)
+        args: dict[str, Any] = {"incident": number, "resolution": choice, "reason": "checked on the felt"}
+        if cards is not None:
+            args["cards"] = cards
+        if world.order("resolve", "supervisor", **args) is not None or not world.up:
+            return
+        later = [n for n in sorted(world.table.state.incidents) if n != number]
+        self.give_up("no resolution is possible") if not later else self._resolve_last(later[-1])
+
+    def _resolve_last(self, number: int) -> None:
+        incident = self.world.table.state.incidents[number]
+        choice = incident.resolutions[-1]
+        self.world.order("resolve", "supervisor", incident=number, resolution=choice, reason="nothing else is left")
+
+    def _choose(self, number: int, incident: Any) -> tuple[str, int | None]:
+        world, legal, cause = self.world, incident.resolutions, incident.cause[:4]
+        if incident.unread:
+            return self._unread(legal), None
+        if cause == "M-02" and "use_as_next" in legal and self._loose() == 1:
+            return "use_as_next", None
+        if cause in _MOVED and "burn_card" in legal:
+            return self._surplus(number, legal), None
+        if cause in _GO_ON and "resume" in legal:
+            return "resume", None
+        if cause == "M-30":
+            return self._order_in_doubt(legal)
+        if "void_round" in legal and world.line.protocol != "angel":
+            return "void_round", None
+        return legal[-1], None
+
+    def _loose(self) -> int:
+        """Cards on the felt that the record does not know."""
+        return sum(not card.dealt for card in self.world.line.felt)
+
+    def _void(self, legal: tuple[str, ...]) -> str:
+        last = "void_round_and_shoe"
+        simple = "void_round" in legal and self.world.line.protocol != "angel"
+        return "void_round" if simple else last if last in legal else legal[-1]
+
+    def _unread(self, legal: tuple[str, ...]) -> str:
+        """The unread card itself, once more; only if it is the one that lies there."""
+        line = self.world.line
+        self._rereads += 1
+        again = "rescan" in legal and self._loose() == 1 and bool(line.felt) and not line.felt[-1].dealt
+        if line.protocol == "angel":
+            again = again and line.device.needs_rescan
+        if again and self._rereads % 5:
+            return "rescan"
+        return self._void(legal)
+
+    def _surplus(self, number: int, legal: tuple[str, ...]) -> str:
+        world, line = self.world, self.world.line
+        if line.protocol == "angel":
+            over, line.overdrawn = line.overdrawn, None
+            if over is not None and line.overdraw_use == "keep" and "use_as_next" in legal:
+                if world.checks is not None:
+                    world.checks.cards_of[number] = [over]
+                return "use_as_next"
+            return "burn_card"
+        mine = world.checks.cards_of.get(number, []) if world.checks is not None else []
+        if "use_as_next" in legal and len(mine) == 1 and mine[0].told == mine[0].face and world.rng.random() < 0.5:
+            return "use_as_next"
+        return "burn_card"
+
+    def _agrees(self) -> bool:
+        """The felt is what the record says, card by card."""
+        recorded = self.world.table.state.on_felt
+        felt = [card.face for card in self.world.line.felt]
+        same = len(recorded) == len(felt)
+        return same and all(mine in (HIDDEN, face) for mine, face in zip(recorded, felt, strict=True))
+
+    def _order_in_doubt(self, legal: tuple[str, ...]) -> tuple[str, int | None]:
+        world = self.world
+        here = (world.round_id, "rescan")
+        others = len(world.table.state.holds) > 1
+        if "rescan" in legal and world.line.rereads and here not in self._tried and not others:
+            self._tried.add(here)
+            return "rescan", len(world.line.felt)
+        if "resume" in legal and self._agrees():
+            return "resume", None
+        return self._void(legal), None
+
+    # --- the other holds -------------------------------------------------------------------------------------------
+
+    def _resume(self) -> None:
+        world = self.world
+        state, reason = world.table.state, "the felt was compared"
+        if "restart" not in state.holds:
+            world.order("resume", "supervisor", reason=reason)
+            return
+        if state.phase in ("closed", "shoe_change", "voided"):
+            for card in [card for card in world.line.felt if not card.dealt]:
+                world.line.put_aside(card)
+        if not state.on_felt:  # the cards of a finished round go first, or they would be read as new ones
+            for card in [card for card in world.line.felt if card.dealt]:
+                world.line.put_aside(card)
+        if not state.on_felt and not self._loose():
+            if world.order("resume", "supervisor", reason=reason, how="felt_agrees") is None and world.up:
+                self.give_up("the table cannot go on")
+            return
+        here = (world.round_id, f"restart {state.epoch}")
+        if world.line.rereads and here not in self._tried and set(state.holds) == {"restart"}:
+            self._tried.add(here)
+            cards = len(world.line.felt)
+            args = {"how": "rescan", "cards": cards, "reason": "every card is read again"}
+            if world.order("resume", "supervisor", **args) is None and world.up:
+                self.give_up(f"{cards} cards lie there, {len(state.on_felt)} are recorded")
+        elif self._agrees() and world.line.protocol != "angel":
+            world.order("resume", "supervisor", reason=reason, how="felt_agrees")
+        else:
+            self.give_up("the order of the cards cannot be proven")
+
+    def give_up(self, reason: str) -> None:
+        """Void the round, or the shoe if no round is open."""
+        world = self.world
+        if not world.up:
+            return
+        state = world.table.state
+        shoe = world.line.protocol == "angel" or not state.round_open
+        world.order("void", "supervisor", reason=reason, shoe=shoe)
+
+    def no_card(self) -> None:
+        """The shoe lets no card out."""
+        line = self.world.line
+        if line.device.needs_rescan:
+            line.show_last()
+        elif line.shoe.left == 0 or line.protocol != "angel":
+            self.world.order("void", "supervisor", reason="the shoe is empty", shoe=True)
+        else:
+            self.give_up("the shoe is locked")
+
+    def reopen(self) -> None:
+        """After a void the felt is cleared and the table opened again."""
+        world = self.world
+        self._rereads = 0
+        world.dealer.wrongly("draws_when_void")
+        if not world.up:
+            return
+        world.dealer.clear()
+        world.advance(LOOK_MS)
+        if world.up:
+            world.order("reopen", "supervisor", reason="cleared")
