@@ -128,7 +128,7 @@ def _many(args: argparse.Namespace, plan: Plan, state: State) -> Failure | None:
     return None
 
 
-# --- what is printed -------------------------------------------------------------------------------------------------
+# --- what is printed ----------------------------------------------------------------------------------------------
 
 
 def _list_faults(*, as_json: bool) -> None:

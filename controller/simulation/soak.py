@@ -39,7 +39,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Failure:
-    """A session in which something does not hold, in the shortest form that was found; ``muted`` kinds are not needed."""
+    """A session in which something does not hold, in its shortest form; ``muted`` kinds are not needed."""
 
     plan: Plan
     session: int
@@ -138,7 +138,12 @@ def shortest(plan: Plan, session: int, played: Session) -> Failure:
     what, muted = played.broken or "", frozenset[str]()
     steps = _fewest(plan, session, played.world.steps, what)
     best = play(plan, session, rounds=_NO_END, steps=steps)
-    for name in plan.faults:
+    counts = best.world.injector.counts
+    used = [name for name in plan.faults if name in counts and counts[name].injected]
+    trial = play(plan, session, rounds=_NO_END, steps=steps, muted=frozenset(plan.faults) - frozenset(used))
+    if trial.broken == what:
+        best, muted = trial, frozenset(plan.faults) - frozenset(used)
+    for name in used:
         trial = play(plan, session, rounds=_NO_END, steps=steps, muted=muted | {name})
         if trial.broken == what:
             best, muted = trial, muted | {name}

@@ -117,14 +117,14 @@ class Hands:
             case f.DecisionClosed() if self.booked:
                 self._lock(fact)
             case f.InsuranceTaken():
-                for row in fact.rows:
+                for premium in fact.rows:
                     must(self.lines["dealer"][0][0] == "A", "insurance against an ace only")
-                    self.insured[row.player] = row.stake
+                    self.insured[premium.player] = premium.stake
             case f.FollowOpened():
                 self.following = (fact.line, fact.kind)
             case f.FollowsTaken():
-                for row in fact.rows:
-                    self.follows[row.player, row.line, row.kind] = row.extra
+                for answer in fact.rows:
+                    self.follows[answer.player, answer.line, answer.kind] = answer.extra
             case f.FollowClosed():
                 must(self.following is not None, "a follow window closes once")
                 self.following = None

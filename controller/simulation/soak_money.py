@@ -76,8 +76,9 @@ class Ledger:
                 must(self.settled is None, "a round is settled once")
                 self.settled = fact
             case f.InsuranceTaken():
-                for row in fact.rows:
-                    must(row.stake == self.hands.main(row.player).stake // 2, "insurance is half of the main bet")
+                for premium in fact.rows:
+                    half = self.hands.main(premium.player).stake // 2
+                    must(premium.stake == half, "insurance is half of the main bet")
         self.hands.take(fact)
         if isinstance(fact, _STAKED):
             self._stakes(fact.rows, instructions(fact.rows))

@@ -366,7 +366,8 @@ class Line:
     def place_kept(self, card: Card) -> None:
         """A kept card comes to lie on the felt."""
         self.kept.remove(card)
-        self.felt.append(card)
+        loose = next((n for n, other in enumerate(self.felt) if not other.dealt), len(self.felt))
+        self.felt.insert(loose, card)
         if self.protocol != "angel":
             self.shoe.put(card.item)
 

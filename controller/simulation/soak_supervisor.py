@@ -157,7 +157,7 @@ class Supervisor:
         if world.line.rereads and here not in self._tried and set(state.holds) == {"restart"}:
             self._tried.add(here)
             cards = len(world.line.felt)
-            args = {"how": "rescan", "cards": cards, "reason": "every card is read again"}
+            args: dict[str, Any] = {"how": "rescan", "cards": cards, "reason": "every card is read again"}
             if world.order("resume", "supervisor", **args) is None and world.up:
                 self.give_up(f"{cards} cards lie there, {len(state.on_felt)} are recorded")
         elif self._agrees() and world.line.protocol != "angel":

@@ -297,8 +297,8 @@ class World:
                 self.shell.wall += self.rng.randint(-3_600_000, 3_600_000)
                 return False
             case "stale_order":
-                seen = max(0, self.table.state.supervised_seq - 1)
-                if self.order("void", "supervisor", seen=seen, reason="an old screen") is not None:
+                seen = self.table.state.supervised_seq - 1
+                if seen >= 0 and self.order("void", "supervisor", seen=seen, reason="an old screen") is not None:
                     raise Broken("a command from an old screen was carried out")
                 return False
             case "pause":

@@ -144,3 +144,15 @@ def test_SHOE_11_the_single_burned_card_opens_too(bench: Any) -> None:
     (key,) = b.last(f.ShoeEnded).burn_keys
     assert verify(burned.commitment, key["key"], table="t-1", round_=key["round"], position="burn/1", card="QS")
     assert key["position"] == "burn/1"
+
+
+@pytest.mark.parametrize("event", [e.Gap("1", "4"), e.PortRestored("pty")])
+def test_a_first_card_that_may_have_passed_unheard_is_doubted(bench: Any, event: e.Event) -> None:
+    b = loaded(bench)
+    if isinstance(event, e.PortRestored):
+        b.shoe(e.PortLost("pulled out"))
+    b.shoe(event)
+    assert b.incident == "M-30"
+    b.resolve("rescan", cards=1)
+    b.cards("AS")
+    assert b.step == "draw burn/1"

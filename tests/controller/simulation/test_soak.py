@@ -1,0 +1,224 @@
+"""A whole table in virtual time under every fault: nothing breaks, and what is planted is found."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller import facts as f
+from controller.book.base import Book
+from controller.cli import main
+from controller.journal.store import Journal
+from controller.simulation import soak
+from controller.simulation.soak import Failure, Plan, Session, play, shortest
+from controller.simulation.soak_faults import BY_NAME, KINDS, Count, Injector, names
+from controller.table.draft import Draft
+
+ALL = names("all")
+#: Rounds a game: a bounded soak, some seconds each.
+ROUNDS = {"boundless": 300, "classic": 200, "baccarat": 400}
+
+
+def plan_of(game: str, seed: int = 1, faults: tuple[str, ...] = ALL, **more: Any) -> Plan:
+    return Plan(game, seed, faults, **more)
+
+
+@pytest.mark.parametrize("part", [0, 1])
+@pytest.mark.parametrize("game", soak.GAMES)
+def test_a_bounded_soak_under_all_faults_holds(game: str, part: int) -> None:
+    rounds, totals, session = ROUNDS[game] // 2, soak.Totals(), 1000 * part
+    while totals.rounds < rounds:
+        _more, played = soak.run_session(plan_of(game, seed=20261130), session, rounds - totals.rounds)
+        assert played.broken is None, Failure(
+            plan_of(game, 20261130), session, played.world.steps, frozenset(), played.broken, 0
+        ).command()
+        totals.add(played)
+        session += 1
+    assert totals.rounds == rounds
+    assert totals.results > rounds // 2
+    assert totals.voids > 0
+    assert sum(count.injected > 0 for count in totals.counts.values()) > 25
+    for name, count in totals.counts.items():
+        ends = count.corrected + count.voided + count.harmless + count.unseen
+        assert ends <= count.injected, name
+        assert count.missed == 0, name
+
+
+@pytest.mark.parametrize("game", soak.GAMES)
+def test_the_same_seed_gives_the_same_journal(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashes: list[str] = []
+    close = Journal.close
+
+    def remember(self: Journal) -> None:
+        hashes.append(self.last_hash.hex())
+        close(self)
+
+    monkeypatch.setattr(Journal, "close", remember)
+    first, again, other = (play(plan_of(game, seed), 3, rounds=20) for seed in (5, 5, 6))
+    assert (first.world.inputs, first.world.now) == (again.world.inputs, again.world.now)
+    assert hashes[0] == hashes[1] != hashes[2]
+    assert first.broken is other.broken is None
+
+
+def test_without_faults_every_round_has_a_result() -> None:
+    played = play(plan_of("boundless", faults=()), 0, rounds=70)
+    assert (played.world.rounds, played.world.results, played.world.checks.incidents) == (70, 70, 0)
+
+
+# --- what is planted is found --------------------------------------------------------------------------------------
+
+
+def first_failure(plan: Plan, sessions: int = 20) -> Session:
+    for session in range(sessions):
+        played = play(plan, session, rounds=plan.session_rounds)
+        if played.broken is not None:
+            return played
+    raise AssertionError("nothing was found")
+
+
+def test_a_wrong_face_is_found_and_made_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    deal = Draft.deal
+
+    def wrong(self: Draft, step: Any, position: str, face: str, **more: Any) -> None:
+        deal(self, step, position, f"{face[0]}S" if position == "player/1" and face[1] == "H" else face, **more)
+
+    monkeypatch.setattr(Draft, "deal", wrong)
+    plan = plan_of("boundless")
+    played = first_failure(plan)
+    assert played.broken is not None
+    assert "S counts, but the card is" in played.broken
+    failure = shortest(plan, int(played.world.seed.split("/")[1]), played)
+    assert failure.steps <= played.world.steps
+    again = play(plan, failure.session, rounds=10**9, steps=failure.steps, muted=failure.muted)
+    assert again.broken == failure.what
+    assert play(plan, failure.session, rounds=10**9, steps=failure.steps - 1, muted=failure.muted).broken is None
+    assert f"--seed 1 --session {failure.session} --steps {failure.steps}" in failure.command()
+
+
+def test_a_card_dealt_while_held_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from controller.table import reads
+
+    monkeypatch.setattr(
+        reads,
+        "_while_held",
+        lambda draft, step, card, position: draft.deal(step, position or step.position or "", card),
+    )
+    assert "while the table is held" in (first_failure(plan_of("baccarat")).broken or "")
+
+
+def test_a_cent_that_is_not_paid_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    due = Book.due
+
+    def short(self: Book, limit: int) -> Any:
+        rows = due(self, limit)
+        return [msgspec.structs.replace(row, amount=max(0, row.amount - 1)) for row in rows]
+
+    monkeypatch.setattr(Book, "due", short)
+    assert first_failure(plan_of("baccarat", faults=("clock_step",))).broken is not None
+
+
+def test_a_fact_that_is_not_durable_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    append = Journal.append
+
+    def forgetful(self: Journal, facts: Any, frames: Any, **more: Any) -> None:
+        if not any(row.type == f.BetsAccepted.__struct_config__.tag for row in facts):
+            append(self, facts, frames, **more)
+
+    monkeypatch.setattr(Journal, "append", forgetful)
+    assert first_failure(plan_of("boundless")).broken is not None
+
+
+# --- the injector --------------------------------------------------------------------------------------------------
+
+
+def test_leaving_a_kind_out_moves_no_other() -> None:
+    whole = Injector("s", ALL)
+    muted = Injector("s", ALL, frozenset({"pause"}))
+    rolls = [(whole.one_of("turn"), muted.one_of("turn")) for _ in range(5_000)]
+    assert {a for a, b in rolls if a != b} == {"pause"}
+    assert whole.counts["kill"].injected == pytest.approx(5_000 * BY_NAME["kill"].chance, rel=0.6)
+
+
+def test_a_case_ends_as_its_round_does() -> None:
+    injector = Injector("s", ALL)
+    injector.counts["misread"] = Count()
+    for name in ("misread", "kill", "split"):
+        injector._inject(name)
+    injector.open[1].detected = True
+    injector.ended("missed", frozenset({"misread"}))
+    assert (injector.counts["misread"].unseen, injector.counts["kill"].corrected) == (1, 1)
+    assert injector.counts["split"].harmless == 1
+
+
+def test_kinds_are_told_apart_and_named() -> None:
+    assert len(BY_NAME) == len(KINDS)
+    with pytest.raises(ValueError, match="fault 'flood' is not known"):
+        names("kill,flood")
+
+
+# --- the command ---------------------------------------------------------------------------------------------------
+
+
+def test_a_range_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def figures(*words: str) -> dict[str, Any]:
+        assert main(["soak", "--game", "baccarat", "--seed", "3", "--faults", "all", "--json", *words]) == 0
+        found: dict[str, Any] = json.loads(capsys.readouterr().out)
+        del found["cpu_s"], found["rounds_per_cpu_s"]
+        return found
+
+    file = str(tmp_path / "state.json")
+    figures("--rounds", "60", "--state", file)
+    assert figures("--rounds", "120", "--state", file) == figures("--rounds", "120")
+    assert os.listdir(tmp_path) == ["state.json"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--rounds", "5"], "--game is missing"),
+        (["--game", "classic", "--rounds", "0"], "--rounds is 0"),
+        (["--game", "classic", "--faults", "flood"], "fault 'flood' is not known"),
+        (["--game", "classic", "--steps", "5"], "give --session, too"),
+        (["--game", "classic", "--session", "-1"], "--session is 0 or more"),
+    ],
+)
+def test_wrong_words_are_refused(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["soak", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_state_of_another_soak_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "state.json"
+    for content, message in (
+        ("{", "not a state of a soak"),
+        ('{"game":"classic","seed":9,"faults":[]}', "belongs to"),
+    ):
+        file.write_text(content)
+        assert main(["soak", "--game", "classic", "--rounds", "5", "--state", str(file)]) == 2
+        assert message in capsys.readouterr().err
+    assert main(["soak", "--game", "classic", "--rounds", "5", "--state", str(tmp_path)]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+
+
+def test_a_failure_is_printed_with_the_command_that_shows_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("controller.simulation.soak_hands.natural", lambda _: False)
+    status = main(["soak", "--game", "boundless", "--rounds", "200", "--seed", "2", "--faults", "none"])
+    assert status == 0  # without faults nothing is checked but that rounds end
+    assert main(["soak", "--game", "boundless", "--rounds", "200", "--seed", "2", "--faults", "clock_step"]) == 1
+    out = capsys.readouterr().out
+    assert "broken: the peek tells the truth" in out
+    again = next(line for line in out.splitlines() if line.startswith("again:")).split()[2:]
+    assert main(again) == 1
+    assert "broken: the peek tells the truth" in capsys.readouterr().out
+
+
+def test_the_kinds_of_fault_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["soak", "--list-faults"]) == 0
+    assert "kill_after_commit" in capsys.readouterr().out
