@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "watch": "controller.cli.watch",
     "ctl": "controller.cli.ctl",
     "decode": "controller.cli.decode",
+    "recognise": "controller.cli.recognise",
     "bets": "controller.cli.bets",
     "rules": "controller.cli.rules",
     "rtp": "controller.cli.rtp",

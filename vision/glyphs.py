@@ -1,0 +1,90 @@
+"""Reading by comparison: normalised cross-correlation of printed glyphs with a deck's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from controller.cards import RANKS, SUITS
+from vision.pixels import Plane
+from vision.segment import Box, patch
+
+#: Width and height of a compared rank and of a suit.
+RANK_SIZE: Final = (20, 28)
+SUIT_SIZE: Final = (22, 22)
+_MARGIN: Final = 0.04
+
+
+class Match(NamedTuple):
+    """The most similar glyph: ``score`` -1 to 1, ``margin`` to the best of another name."""
+
+    name: str
+    score: float
+    margin: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Glyphs:
+    """Ranks and suits of one deck; a name may have several forms.
+
+    ``ranks`` is n x 28 x 20, ``suits`` n x 22 x 22, both bytes: 0 paper, 255 ink, cut at the edge of the glyph.
+    """
+
+    ranks: NDArray[np.uint8]
+    rank_names: str
+    suits: NDArray[np.uint8]
+    suit_names: str
+
+    def __post_init__(self) -> None:
+        for pictures, names, size, known in (
+            (self.ranks, self.rank_names, RANK_SIZE, RANKS),
+            (self.suits, self.suit_names, SUIT_SIZE, SUITS),
+        ):
+            if pictures.shape != (len(names), size[1], size[0]):
+                raise ValueError(f"glyphs of shape {pictures.shape} for {len(names)} names")
+            if not set(names) <= set(known):
+                raise ValueError(f"{names!r} names more than {known}")
+
+
+class GlyphReader:
+    """Compares patches with the glyphs of one deck."""
+
+    def __init__(self, glyphs: Glyphs) -> None:
+        self._ranks = _unit(glyphs.ranks.reshape(len(glyphs.rank_names), -1).astype(np.float32))
+        self._suits = _unit(glyphs.suits.reshape(len(glyphs.suit_names), -1).astype(np.float32))
+        self._rank_names = np.array(list(glyphs.rank_names))
+        self._suit_names = np.array(list(glyphs.suit_names))
+
+    def rank(self, shares: Plane, box: Box) -> Match:
+        """The rank in ``box`` of an ink picture."""
+        return _best(self._ranks, self._rank_names, rank_patch(shares, box))
+
+    def suit(self, shares: Plane, box: Box) -> Match:
+        """The suit in ``box`` of an ink picture."""
+        return _best(self._suits, self._suit_names, suit_patch(shares, box))
+
+
+def rank_patch(shares: Plane, box: Box) -> Plane:
+    """The rank cut at its edge, RANK_SIZE."""
+    return np.asarray(patch(shares, box, _MARGIN, RANK_SIZE), np.float32)
+
+
+def suit_patch(shares: Plane, box: Box) -> Plane:
+    """The suit cut at its edge, SUIT_SIZE."""
+    return np.asarray(patch(shares, box, _MARGIN, SUIT_SIZE), np.float32)
+
+
+def _unit(rows: Plane) -> Plane:
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6), np.float32)
+
+
+def _best(known: Plane, names: NDArray[np.str_], cut: Plane) -> Match:
+    likeness = known @ _unit(cut.reshape(1, -1))[0]
+    top = int(likeness.argmax())
+    others = likeness[names != names[top]]
+    second = float(others.max()) if len(others) else -1.0
+    return Match(str(names[top]), float(likeness[top]), float(likeness[top]) - second)

@@ -1,0 +1,187 @@
+"""Where cards lie: bright quadrilaterals with straight sides, from masks at several levels."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import Geometry
+from vision.pixels import Image, Plane, Points, as_points
+
+#: A card's long side over its short side, as it appears; perspective shortens either.
+_ASPECT: Final = (1.08, 2.1)
+#: With a calibrated table: the true aspect of a card, and its size, within these shares.
+_ASPECT_TRUE: Final = (1.25, 1.7)
+_SIZE_TOLERANCE: Final = 0.14
+#: A contour covers so much of its quadrilateral: round corners and frayed edges cost a little.
+_FILLED: Final = 0.93
+#: Largest picture in which cards are sought, in pixels of its longer side; larger ones are shrunk for it.
+_LARGEST: Final = 1600
+_SMALLEST_SHORT_SIDE: Final = 28.0
+_LEVELS: Final = (55, 80, 105, 130, 155, 180, 205)
+
+
+def locate(image: Image, geometry: Geometry | None = None, levels: tuple[int, ...] = _LEVELS) -> list[Points]:
+    """Quadrilaterals that can be cards, face up or down: 4 corners clockwise, the first side a short one.
+
+    ``geometry`` gives the size that a card must have; without it the shape alone decides.
+    """
+    scale = min(1.0, _LARGEST / max(image.shape[:2]))
+    small = (
+        image if scale == 1 else np.asarray(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))
+    )
+    found: list[tuple[float, Points]] = []
+    for contour in _contours(np.asarray(small, np.uint8), levels):
+        fitted = fit_quad(contour)
+        if fitted is None:
+            continue
+        score, quad = fitted
+        quad = np.asarray(quad / scale, np.float32)
+        if shaped(quad, geometry):
+            found.append((score, quad))
+    return distinct(found)
+
+
+def _contours(image: Image, levels: tuple[int, ...]) -> list[Points]:
+    """Outlines of bright areas, whatever the brightness of the room: levels from dark to light."""
+    grey = np.asarray(image.min(axis=2), np.uint8)
+    grey = np.asarray(cv2.GaussianBlur(grey, (3, 3), 0), np.uint8)
+    smallest = _SMALLEST_SHORT_SIDE * _SMALLEST_SHORT_SIDE * 1.2
+    largest = 0.9 * grey.size
+    kept = []
+    for level in levels:
+        _, mask = cv2.threshold(grey, level, 255, cv2.THRESH_BINARY)
+        outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+        for outline in outlines:
+            if len(outline) > 90 and smallest < cv2.contourArea(outline) < largest:
+                kept.append(np.asarray(outline, np.float32).reshape(-1, 2))
+    return kept
+
+
+def fit_quad(outline: Points) -> tuple[float, Points] | None:
+    """The quadrilateral of ``outline`` by a line along each side, with the share of it that is filled."""
+    hull = cv2.convexHull(outline).reshape(-1, 1, 2)
+    area = cv2.contourArea(outline.reshape(-1, 1, 2))
+    if area < _FILLED * 0.97 * cv2.contourArea(hull) or len(hull) < 4:
+        return None
+    rough = _largest_quad(as_points(hull))
+    quad = None if rough is None else _along_sides(outline, rough)
+    if quad is None:
+        return None
+    filled = area / max(cv2.contourArea(quad.reshape(-1, 1, 2)), 1.0)
+    if not _FILLED <= filled <= 1.03:
+        return None
+    return min(filled, 2 - filled), portrait(quad)
+
+
+def _largest_quad(hull: Points) -> Points | None:
+    """The four points of ``hull`` that span most."""
+    points = as_points(cv2.approxPolyDP(hull, 0.012 * cv2.arcLength(hull, True), True))
+    if not 4 <= len(points) <= 14:
+        return None
+    corners = points[_fours(len(points))]
+    one, two = corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1]
+    area = np.abs(one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0])
+    return np.asarray(corners[int(area.argmax())], np.float32)
+
+
+@cache
+def _fours(count: int) -> NDArray[np.intp]:
+    """Every choice of four of ``count`` points, in their order."""
+    return np.array(list(combinations(range(count), 4)), np.intp)
+
+
+def _along_sides(outline: Points, rough: Points) -> Points | None:
+    """Corners where the lines cross that fit the middle of each of the four sides of ``rough``."""
+    lines = []
+    for start, end in zip(rough, np.roll(rough, -1, axis=0), strict=True):
+        along = end - start
+        length = float(np.hypot(*along))
+        if length < 12:
+            return None
+        unit = along / length
+        relative = outline - start
+        position = relative @ unit / length
+        distance = np.abs(relative @ np.array([-unit[1], unit[0]]))
+        near = outline[(position > 0.14) & (position < 0.86) & (distance < max(3.0, 0.05 * length))]
+        if len(near) < 0.35 * length:
+            return None
+        vx, vy, x, y = (float(v) for v in cv2.fitLine(near, cv2.DIST_HUBER, 0, 0.01, 0.01).ravel())
+        lines.append((np.array([x, y]), np.array([vx, vy])))
+    corners = []
+    for (p, d), (q, e) in zip(lines[-1:] + lines[:-1], lines, strict=True):
+        across = d[0] * e[1] - d[1] * e[0]
+        if abs(across) < 0.15:
+            return None
+        t = ((q[0] - p[0]) * e[1] - (q[1] - p[1]) * e[0]) / across
+        corners.append(p + t * d)
+    return np.asarray(corners, np.float32)
+
+
+def portrait(quad: Points) -> Points:
+    """The corners clockwise (y down), the first side a short one."""
+    if cv2.contourArea(quad.reshape(-1, 1, 2), oriented=True) < 0:
+        quad = quad[::-1]
+    sides = side_lengths(quad)
+    if sides[0] + sides[2] > sides[1] + sides[3]:
+        quad = np.roll(quad, -1, axis=0)
+    return np.asarray(quad, np.float32)
+
+
+def side_lengths(quad: Points) -> Plane:
+    """Lengths of the four sides, the first between the first two corners."""
+    return np.asarray(np.linalg.norm(np.roll(quad, -1, axis=0) - quad, axis=1), np.float32)
+
+
+def shaped(quad: Points, geometry: Geometry | None) -> bool:
+    """Can a card look so?"""
+    if not cv2.isContourConvex(quad.reshape(-1, 1, 2)):
+        return False
+    if geometry is not None:
+        sides = side_lengths(np.asarray(geometry.to_mm(quad), np.float32))
+        short, long = (sides[0] + sides[2]) / 2, (sides[1] + sides[3]) / 2
+        width, height = geometry.card_mm
+        fits = abs(short / width - 1) < _SIZE_TOLERANCE and abs(long / height - 1) < _SIZE_TOLERANCE
+        return bool(fits and _ASPECT_TRUE[0] < long / short < _ASPECT_TRUE[1])
+    sides = side_lengths(quad)
+    short, long = (sides[0] + sides[2]) / 2, (sides[1] + sides[3]) / 2
+    even = (
+        min(sides[0], sides[2]) / max(sides[0], sides[2]) > 0.55
+        and min(sides[1], sides[3]) / max(sides[1], sides[3]) > 0.55
+    )
+    return bool(
+        even and min(sides[0], sides[2]) >= 0.8 * _SMALLEST_SHORT_SIDE and _ASPECT[0] < long / short < _ASPECT[1]
+    )
+
+
+def distinct(found: list[tuple[float, Points]]) -> list[Points]:
+    """One quadrilateral for each place, the best filled; an inner frame gives way to the border around it."""
+    order = sorted(found, key=lambda pair: -pair[0])
+    kept: list[tuple[float, Points]] = []
+    for score, quad in order:
+        for place, (other_score, other) in enumerate(kept):
+            shared = overlap(quad, other)
+            if shared > 0.55:
+                if score > other_score - 0.02 and _area(quad) > 1.06 * _area(other):
+                    kept[place] = (score, quad)
+                break
+        else:
+            kept.append((score, quad))
+    return [quad for _, quad in kept]
+
+
+def overlap(a: Points, b: Points) -> float:
+    """Shared area over the smaller of both areas; both convex."""
+    if np.hypot(*(a.mean(axis=0) - b.mean(axis=0))) > (side_lengths(a).max() + side_lengths(b).max()):
+        return 0.0
+    shared, _ = cv2.intersectConvexConvex(a.reshape(-1, 1, 2), b.reshape(-1, 1, 2))
+    return float(shared / max(min(_area(a), _area(b)), 1.0))
+
+
+def _area(quad: Points) -> float:
+    return float(cv2.contourArea(quad.reshape(-1, 1, 2)))

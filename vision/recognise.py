@@ -1,0 +1,149 @@
+"""Cards in a picture: named where everything agrees, unknown with a reason where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vision.corners import Corner, CornerReader, Demands, Face
+from vision.geometry import Geometry
+from vision.locate import locate, overlap, portrait, side_lengths
+from vision.network import Network
+from vision.pixels import Image, Points
+from vision.profiles import DeckProfile
+from vision.rectify import inside, rectify, sharpness
+from vision.scan import scan
+
+#: Below this long over short side a quadrilateral can lie either way.
+_SQUARE: Final = 1.22
+#: One legible corner alone must be this sure; two that agree may each be less.
+_ALONE: Final = 0.95
+_BLURRED: Final = 60.0
+_GLARING: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """One card, or what may be one. ``quad``: 4 x 2 corners in pixels, clockwise, the first side a short one.
+
+    ``kind`` is ``card`` with ``card`` named, ``back``, or ``unknown`` with a ``reason``; ``confidence`` 0 to 1.
+    """
+
+    kind: Literal["card", "back", "unknown"]
+    card: str | None
+    quad: Points
+    confidence: float
+    reason: str = ""
+
+
+class Recogniser:
+    """Finds and reads cards of decks that ``profiles`` describe. For one thread at a time.
+
+    ``geometry`` is the calibrated table; without it, pictures are taken as free photographs.
+    """
+
+    def __init__(
+        self, profiles: Sequence[DeckProfile], geometry: Geometry | None = None, demands: Demands | None = None
+    ) -> None:
+        if not profiles:
+            raise ValueError("a recogniser needs at least one deck profile")
+        self._reader = CornerReader(profiles, Network(), demands)
+        self._geometry = geometry
+
+    def locate(self, image: Image) -> list[NDArray[np.float64]]:
+        """Quadrilaterals, 4 x 2 in pixels, that can be cards; nothing is read."""
+        return [quad.astype(np.float64) for quad in locate(image, self._geometry)]
+
+    def read(self, image: Image) -> list[Found]:
+        """Every card of the picture. In a free photograph also cards that only show an index."""
+        found = [self.read_quad(image, quad) for quad in self.locate(image)]
+        if self._geometry is not None:
+            return found
+        named = [one.quad for one in found if one.kind == "card"]
+        known = [(one.card, one.quad.mean(axis=0)) for one in found if one.kind == "card"]
+        loose = [
+            one
+            for one in scan(image, self._reader, named)
+            if not any(card == one.card and np.hypot(*(at - one.middle)) < 16 * one.height for card, at in known)
+        ]
+        places = [one.quad() for one in loose]
+        found = [one for one in found if one.kind == "card" or not any(overlap(one.quad, p) > 0.5 for p in places)]
+        return found + [Found("card", one.card, place, one.sure) for one, place in zip(loose, places, strict=True)]
+
+    def read_quad(self, image: Image, quad: ArrayLike) -> Found:
+        """What lies at ``quad``, 4 x 2 in pixels."""
+        upright = portrait(np.asarray(quad, np.float32).reshape(4, 2))
+        sides = side_lengths(upright)
+        views = [upright]
+        if sides[1] + sides[3] < _SQUARE * (sides[0] + sides[2]):
+            views.append(np.asarray(np.roll(upright, -1, axis=0), np.float32))
+        best: Found | None = None
+        for view in views:
+            found = self._read_view(image, view)
+            if found.kind == "card" or best is None:
+                if best is not None and best.kind == "card" and best.card != found.card:
+                    return Found("unknown", None, upright, 0.0, "reads differently upright and sideways")
+                best = found
+        assert best is not None
+        return best
+
+    def _read_view(self, image: Image, quad: Points) -> Found:
+        upright = Face.of(rectify(image, quad))
+        corners = self._reader.read([upright, upright.turned()])
+        card, sure, reason = decide(corners)
+        if card is not None:
+            return Found("card", card, quad, sure)
+        if not any(corners) and looks_like_back(upright):
+            return Found("back", None, quad, 0.9)
+        return Found("unknown", None, quad, 0.0, why_unread(image, quad, upright) or reason)
+
+
+def decide(corners: Sequence[Sequence[Corner]]) -> tuple[str | None, float, str]:
+    """The card that the corners agree on, how sure, or why there is none."""
+    named = [corner for some in corners for corner in some if corner.card is not None]
+    if not named:
+        seen = [corner.reason for some in corners for corner in some[:1] if corner.reason]
+        return None, 0.0, seen[0] if seen else "no index found"
+    names = sorted({corner.card for corner in named if corner.card})
+    if len(names) > 1:
+        return None, 0.0, f"corners disagree: {' and '.join(names)}"
+    card = names[0]
+    for some in corners:
+        for corner in some[:1]:
+            if corner.card is None and _contradicts(corner, card):
+                return None, 0.0, f"one corner reads {card}; another: {corner.reason}"
+    sides = sum(any(corner.card for corner in some) for some in corners)
+    sure = max(corner.sure for corner in named)
+    if sides < 2 and sure < _ALONE:
+        return None, 0.0, f"only one corner legible, and not sure: {card}"
+    return card, sure, ""
+
+
+def _contradicts(corner: Corner, card: str) -> bool:
+    """Is this unread corner sure of another rank or suit?"""
+    rank, suit = corner.hints
+    return bool((rank and rank != card[0]) or (suit and suit != card[1]))
+
+
+def looks_like_back(face: Face) -> bool:
+    """A border of paper around a printed middle, with no index."""
+    height, width = face.mask.shape
+    middle = face.mask[height // 6 : -height // 6, width // 6 : -width // 6]
+    return bool((middle > 0).mean() > 0.45)
+
+
+def why_unread(image: Image, quad: Points, face: Face) -> str:
+    """What about the picture explains that nothing could be read; empty if nothing does."""
+    if not inside(quad, image):
+        return "cut off at the edge of the picture"
+    if sharpness(face.picture) < _BLURRED:
+        return "blurred"
+    height, width = face.mask.shape
+    corner = face.picture[: height // 3, : width // 3]
+    if float((corner.min(axis=2) >= 254).mean()) > _GLARING:
+        return "glare over the index"
+    return ""

@@ -1,0 +1,1 @@
+"""Rendered training pictures, training of the index network; ``make train`` runs it, nothing else imports it."""
