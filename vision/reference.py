@@ -6,6 +6,7 @@ of them onto corners of the present picture, so cards and hands that hide some, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -47,11 +48,14 @@ def gray(image: NDArray[np.uint8]) -> Gray:
     return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), np.uint8)
 
 
-def corners(picture: Gray, count: int = MAX_POINTS) -> Points:
-    """Up to ``count`` strong corners (n x 2, px) of a picture in grey levels, strongest first."""
+def corners(picture: Gray, count: int = MAX_POINTS, *, avoid: Sequence[Points] = ()) -> Points:
+    """Up to ``count`` strong corners (n x 2, px) of a picture in grey levels, strongest first, none in ``avoid``."""
     smooth = cv2.GaussianBlur(picture, (0, 0), 1.2)
     distance = max(6, picture.shape[1] // 120)
-    found: Any = cv2.goodFeaturesToTrack(smooth, count, 0.02, distance, blockSize=5)
+    mask = np.full(picture.shape, 255, np.uint8)
+    for area in avoid:
+        cv2.fillConvexPoly(mask, np.round(area).astype(np.int32), 0)
+    found: Any = cv2.goodFeaturesToTrack(smooth, count, 0.02, distance, mask=mask, blockSize=5)
     return np.zeros((0, 2)) if found is None else np.asarray(found, np.float64).reshape(-1, 2)
 
 

@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "demo": "controller.cli.demo",
     "run": "controller.cli.run",
     "shoe": "controller.cli.shoe",
+    "camera": "controller.cli.camera",
     "watch": "controller.cli.watch",
     "ctl": "controller.cli.ctl",
     "decode": "controller.cli.decode",

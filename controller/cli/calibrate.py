@@ -8,6 +8,7 @@ from typing import Any, Final
 #: What is calibrated → module with ``add_parser(subparsers)``.
 SUBJECTS: Final = {
     "shoe": "controller.cli.calibrate_shoe",
+    "table": "controller.cli.calibrate_table",
     "tags": "controller.cli.calibrate_tags",
 }
 
@@ -16,7 +17,7 @@ def add_parser(subparsers: Any) -> None:
     """Register ``calibrate SUBJECT …``."""
     parser = subparsers.add_parser(
         "calibrate",
-        help="test a shoe, enrol a deck's tags",
+        help="measure the table, test a shoe, enrol decks and tags",
         description="Measure or enter what a table needs once; each subject has a --help of its own.",
     )
     subjects = parser.add_subparsers(metavar="SUBJECT", required=True)
