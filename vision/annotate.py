@@ -46,7 +46,8 @@ def draw_positions(canvas: Image, layout: Layout, scale: float = 1.0, *, names: 
         cv2.polylines(canvas, [np.round(points).astype(np.int32)], True, _PLACE, 1, cv2.LINE_AA)
         if names:
             x, y = points.mean(axis=0)
-            _text(canvas, name, (round(x - 4 * len(name)), round(y)), 14, (255, 255, 255))
+            size = max(14, canvas.shape[1] // 90)
+            _text(canvas, name, (round(x - 0.29 * size * len(name)), round(y)), size, (255, 255, 255))
 
 
 def _draw_track(canvas: Image, track: Track, scale: float) -> None:
