@@ -17,6 +17,7 @@ from controller.book.setting import BookSetting, Limits
 from controller.rules.options import GameOptions
 from drivers.errors import SettingsError
 from drivers.settings import ShoeSettings
+from vision.settings import CameraSettings
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 #: Longest time in seconds a table may be told to wait.
@@ -96,6 +97,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     wallet: WalletSection = WalletSection()
     metrics: MetricsSection = MetricsSection()
     log: LogSection = LogSection()
+    camera: CameraSettings | None = None
     #: Smallest and largest stake by bet; without an entry a bet has no limits.
     limits: dict[str, Limits] = {}
 
@@ -138,6 +140,12 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         """The shoe's settings, with paths made absolute."""
         return _beside_shoe(self.config.shoe, self.path)
 
+    @property
+    def camera(self) -> CameraSettings | None:
+        """The camera's settings, paths made absolute; None for a table without a camera."""
+        camera = self.config.camera
+        return None if camera is None else camera.beside(self.path.parent)
+
     def endpoint(self, which: Literal["feed", "commands"]) -> str:
         """A ZeroMQ endpoint; an ``ipc://`` path is made absolute."""
         text: str = getattr(self.config.table, which)
@@ -171,7 +179,9 @@ def _beside_shoe(shoe: ShoeSettings, path: Path) -> ShoeSettings:
 def load(path: Path) -> Loaded:
     """Read and check a table file. Raises ``ConfigError``."""
     config = _decode(path)
-    effective = msgspec.json.encode(msgspec.to_builtins(config), order="sorted").decode()
+    # The effective configuration goes on record; a camera's password does not.
+    public = msgspec.structs.replace(config, camera=config.camera.public()) if config.camera is not None else config
+    effective = msgspec.json.encode(msgspec.to_builtins(public), order="sorted").decode()
     digest = hashlib.sha256(effective.encode()).hexdigest()
     loaded = Loaded(config=config, path=path, effective=effective, digest=digest)
     found = problems(config, loaded.shoe)
@@ -228,6 +238,8 @@ def problems(config: TableConfig, shoe: ShoeSettings) -> list[str]:
     book = config.book()
     if book is not None:
         found += [f"[limits] {text}" for text in book.problems(BOOKS[config.game.game].BETS)]
+    if config.camera is not None:
+        found += [f"[camera] {text}" for text in config.camera.problems()]
     if config.table.feed == config.table.commands and not config.table.feed.endswith(":*"):
         found.append(f"[table] feed and commands are both {config.table.feed!r}: each needs its own endpoint")
     try:

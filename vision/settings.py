@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
+
+from vision.mjpeg import shown
 
 _ADDRESS: Final = re.compile(r"(?P<host>[^:\s]+|\[[0-9a-fA-F:]+\]):(?P<port>\d{1,5})")
 SourceKind = Literal["http", "rtsp", "device", "video", "folder"]
@@ -50,6 +53,23 @@ class CameraSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
         """(host, port) of ``http``; None for nowhere."""
         found = _ADDRESS.fullmatch(self.http)
         return (found["host"].strip("[]"), int(found["port"])) if found else None
+
+    def beside(self, folder: Path) -> CameraSettings:
+        """With every path that is relative made absolute, beginning in ``folder``."""
+
+        def absolute(name: str) -> str:
+            # A name without a suffix is that of something built in.
+            return str((folder / name).absolute()) if Path(name).suffix else name
+
+        source = self.source
+        if "://" not in source:
+            source = str((folder / source).absolute()) + ("/" if source.endswith("/") else "")
+        profiles = tuple(absolute(name) for name in self.profiles)
+        return msgspec.structs.replace(self, source=source, layout=absolute(self.layout), profiles=profiles)
+
+    def public(self) -> CameraSettings:
+        """Without the account that the camera's address may carry."""
+        return msgspec.structs.replace(self, source=shown(self.source)) if "://" in self.source else self
 
     def problems(self) -> list[str]:
         """What is wrong, one line each."""
