@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -184,9 +185,8 @@ def _picture(source: str) -> Any:
     """One picture of ``source``; of a camera the median of several, against noise."""
     import numpy as np
 
-    from vision.grabber import Grabber
     from vision.settings import CameraSettings
-    from vision.sources import SourceError, open_source
+    from vision.sources import SourceEnded, open_source
 
     path = Path(source)
     if path.is_file() and path.suffix.lower() in (".png", ".jpg", ".jpeg", ".bmp"):
@@ -196,19 +196,16 @@ def _picture(source: str) -> Any:
         if image is None:
             raise UsageError(f"{path}: no picture that can be read")
         return image
-    grabber = Grabber(open_source(CameraSettings(source=source, layout="")))
-    grabber.start()
+    camera = open_source(CameraSettings(source=source, layout=""))
+    images: list[Any] = []
     try:
-        images: list[Any] = []
-        number = 0
-        while len(images) < 5 and (frame := grabber.next_frame(number, 5.0)) is not None:
-            number = frame.number
-            images.append(frame.picture.image())
-        if not images:
-            raise SourceError(grabber.reason)
-        return np.median(np.stack(images), axis=0).astype(np.uint8)
+        camera.open()
+        with contextlib.suppress(SourceEnded):
+            while len(images) < 5:
+                images.append(camera.read().image())
     finally:
-        grabber.close()
+        camera.close()
+    return np.median(np.stack(images), axis=0).astype(np.uint8)
 
 
 def _positions(name: str) -> tuple[str, dict[str, list[tuple[float, float]]]]:

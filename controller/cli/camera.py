@@ -1,9 +1,10 @@
-"""``dealerd camera``: a simulated table camera."""
+"""``dealerd camera``: the camera service of a table, or a simulated table camera."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import logging
 import os
 import sys
 from pathlib import Path
@@ -16,6 +17,9 @@ from vision.simulated.process import COMMANDS
 from vision.simulated.scene import SCENES
 
 _DESCRIPTION: Final = """\
+With TABLE.toml: the camera service. It reads the pictures of the table's [camera], names the cards that lie at the
+layout's positions, tells the table by command, and serves its newest annotated picture over HTTP.
+
 With --simulate SCENE: a table camera without hardware. It draws a table with the cards that it is told to lay on it
 and serves the pictures as a network camera does (MJPEG). It prints one line when it is ready:
 
@@ -34,6 +38,7 @@ faults:
 examples:
   dealerd camera --simulate baccarat --http 8081 --control /tmp/camera.ctl
   echo "place 7H player/0" | nc -U -q 1 /tmp/camera.ctl
+  dealerd camera table.toml
 """.format(
     commands="\n".join(f"  {form:<30}{what}" for form, what in COMMANDS.items()),
     faults="\n".join(f"  {name:<10}{what}" for name, what in FAULTS.items()),
@@ -44,13 +49,14 @@ def add_parser(subparsers: Any) -> None:
     """Register ``camera``."""
     parser = subparsers.add_parser(
         "camera",
-        help="a simulated table camera",
+        help="the camera service, or a simulated table camera",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--simulate", required=True, metavar="SCENE", help=f"be a simulated camera: {', '.join(SCENES)}")
+    add("table", nargs="?", metavar="TABLE.toml", help="the table whose camera this serves")
+    add("--simulate", metavar="SCENE", help=f"be a simulated camera: {', '.join(SCENES)}")
     add("--http", type=int, default=0, metavar="PORT", help="with --simulate: serve here (0: any free port)")
     add("--control", type=Path, metavar="SOCKET", help="with --simulate: take commands on this unix socket")
     add("--size", default="1280x720", metavar="WxH", help="with --simulate: picture size (default 1280x720)")
@@ -58,11 +64,42 @@ def add_parser(subparsers: Any) -> None:
     add("--deck", choices=("live", "standard"), help="with --simulate: the cards' layout (default the scene's)")
     add("--speed", type=float, default=1.0, metavar="X", help="with --simulate: hands X times as fast; 0: no hands")
     add("--seed", type=int, metavar="N", help="with --simulate: how cards lie, and the noise; random if left out")
+    add("--ready-file", type=Path, metavar="FILE", help="create FILE once frames arrive and the table is known")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Simulate until told to stop; the exit status."""
+    """Serve or simulate until told to stop; the exit status."""
+    if (args.table is None) == (args.simulate is None):
+        raise UsageError("give TABLE.toml for the camera service, or --simulate SCENE for a simulated camera")
+    return _simulate(args) if args.simulate is not None else _serve(args)
+
+
+def _serve(args: argparse.Namespace) -> int:
+    from controller.config import load
+    from controller.service.camera import serve
+    from vision.layout import Layout, LayoutError
+    from vision.picture_server import ServerError
+    from vision.profiles import ProfileError, load_profile
+    from vision.recognise import Recogniser
+
+    if args.ready_file is not None and not args.ready_file.absolute().parent.is_dir():
+        raise UsageError(f"--ready-file {args.ready_file}: there is no folder {args.ready_file.absolute().parent}")
+    loaded = load(Path(args.table))
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+
+    def recogniser(layout: Layout) -> Recogniser:
+        assert loaded.camera is not None
+        return Recogniser([load_profile(name) for name in loaded.camera.profiles], layout.geometry())
+
+    try:
+        serve(loaded, recogniser, ready=args.ready_file)
+    except (LayoutError, ProfileError, ServerError) as error:
+        raise UsageError(str(error)) from error
+    return 0
+
+
+def _simulate(args: argparse.Namespace) -> int:
     from drivers.simulated.control import ControlError
     from vision.picture_server import ServerError
     from vision.simulated.felt import Felt

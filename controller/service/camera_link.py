@@ -17,8 +17,9 @@ log = logging.getLogger("dealerd.camera")
 
 #: Seconds a table may take for an answer.
 ANSWER_S: Final = 2.0
-#: Sightings in one command at most.
-_BATCH: Final = 100
+#: What the table accepts: sightings in one command, and the age of one.
+BATCH: Final = 64
+MAX_AGE_MS: Final = 60_000
 _Work = tuple[str, dict[str, Any]] | list[Sighting] | None
 
 
@@ -68,9 +69,9 @@ class TableLink:
             client.close()
 
     def _tell(self, client: TableClient, sightings: list[Sighting]) -> None:
-        for begin in range(0, len(sightings), _BATCH):
+        for begin in range(0, len(sightings), BATCH):
             now = time.monotonic()
-            seen = [as_seen(sighting, now) for sighting in sightings[begin : begin + _BATCH]]
+            seen = [as_seen(sighting, now) for sighting in sightings[begin : begin + BATCH]]
             self._send(client, "sighting", {"seen": seen})
 
     def _send(self, client: TableClient, name: str, args: dict[str, Any]) -> bool:
@@ -96,7 +97,7 @@ def as_seen(sighting: Sighting, now: float) -> dict[str, Any]:
     seen: dict[str, Any] = {
         "position": sighting.position,
         "card": sighting.card,
-        "age_ms": max(0, round((now - sighting.since) * 1000)),
+        "age_ms": min(max(0, round((now - sighting.since) * 1000)), MAX_AGE_MS),
     }
     if sighting.reason:
         seen["reason"] = sighting.reason
