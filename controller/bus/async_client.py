@@ -31,14 +31,14 @@ from controller.bus.wire import Frame, Reply, Snapshot
 
 
 class AsyncTableClient:
-    """Arguments, errors and attributes are those of ``TableClient``."""
+    """Arguments, errors and attributes are those of ``TableClient``; ``key`` may be a pair that lies in no file."""
 
     def __init__(
         self,
         feed_address: str,
         command_address: str,
         server_key: bytes | Path,
-        key_file: Path,
+        key: Path | keys.KeyPair,
         *,
         fold: Fold | None = None,
         on_snapshot: OnSnapshot | None = None,
@@ -46,7 +46,7 @@ class AsyncTableClient:
         stale_after: int = STALE_AFTER,
     ) -> None:
         server = transport.read_server_key(server_key)
-        mine = keys.load_secret(key_file)
+        mine = keys.load_secret(key) if isinstance(key, Path) else key
         self._loop = asyncio.get_running_loop()
         self._address = command_address
         self._follower = Follower(time.monotonic(), fold, on_snapshot, stale_after)

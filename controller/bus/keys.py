@@ -85,6 +85,16 @@ def make_person(keys_dir: Path, role: str, person: str) -> Path:
     return _make_pair(keys_dir, keys_dir / role, person)
 
 
+def new_pair() -> KeyPair:
+    """A fresh pair that is in no file yet."""
+    return KeyPair(*zmq.curve_keypair())
+
+
+def public_text(public: bytes) -> str:
+    """What a ``.key`` file with this public key holds."""
+    return f'metadata\ncurve\n    public-key = "{check_public(public, "the key").decode()}"\n'
+
+
 def check_role(role: str) -> str:
     """Return ``role`` if it is one of ``ROLES``."""
     if role not in ROLES:

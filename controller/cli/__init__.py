@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "run": "controller.cli.run",
     "shoe": "controller.cli.shoe",
     "camera": "controller.cli.camera",
+    "console": "controller.cli.console",
     "watch": "controller.cli.watch",
     "ctl": "controller.cli.ctl",
     "decode": "controller.cli.decode",

@@ -15,8 +15,11 @@ from controller.cli.watch import line
 
 _DESCRIPTION = """\
 A simulated card shoe on a real pseudo-terminal, the table service, and a virtual game server, dealer and supervisor,
-each a process of its own, play in front of you until Ctrl-C. Nothing needs to be installed or configured.
+each a process of its own, play in front of you until Ctrl-C. Nothing needs to be installed or configured. The screens
+open in a browser at the address that is printed: pause the table, make a mistake with one press, resolve it.
 """
+#: With screens somebody may be looking: trouble is left to them this long before the virtual supervisor steps in.
+PATIENCE_S = 90.0
 
 
 def add_parser(subparsers: Any) -> None:
@@ -34,6 +37,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--speed", type=float, default=1.0, metavar="X", help="X times human pace; 0: as fast as it goes"
     )
+    parser.add_argument("--no-console", action="store_true", help="no screens in a browser")
     parser.add_argument("--json", action="store_true", help="no view; a JSON summary is the last line")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="keep keys, journal and logs in DIR")
     parser.set_defaults(run=run)
@@ -55,6 +59,9 @@ def run(args: argparse.Namespace) -> int:
     scene.decisions = args.decisions
     if protocol == "angel":
         scene.shoe_args = ("--mode", "open")
+    screens = not (args.json or args.no_console)
+    if screens:
+        scene.patience = PATIENCE_S * max(args.speed, 1.0)
     with tempfile.TemporaryDirectory(prefix="dealerd-demo-") as scratch:
         folder = args.folder.absolute() if args.folder is not None else Path(scratch)
         if (folder / "table.journal").exists():
@@ -66,7 +73,12 @@ def run(args: argparse.Namespace) -> int:
         studio = Studio(folder, scene)
         play = Play(studio)
         try:
-            with studio, studio.client() as client, _view(args.json, studio.table_file) as show:
+            floor = _furnish(studio) if screens else None
+            with (
+                studio,
+                studio.client() as client,
+                _view(args.json, studio.table_file, studio.start_console(floor) if floor else None) as show,
+            ):
                 summary = play.watch(client, show)
         except KeyboardInterrupt:
             kept = f"; journal and logs are in {folder}" if args.folder is not None else ""
@@ -80,6 +92,15 @@ def run(args: argparse.Namespace) -> int:
     return 0 if good(summary) else 1
 
 
+def _furnish(studio: Any) -> Path:
+    """Keys, accounts and the floor file of the screens."""
+    from controller.cli.demo_console import free_address, furnish
+
+    studio.prepare()
+    floor: Path = furnish(studio.folder, [studio], listen=free_address())
+    return floor
+
+
 def _nothing(frame: dict[str, Any], state: Any) -> None:
     """No view."""
 
@@ -88,12 +109,16 @@ def _print(frame: dict[str, Any], state: Any) -> None:  # noqa: ARG001 - the for
     print(line(frame), flush=True)
 
 
-def _view(quiet: bool, table_file: Path) -> Any:
+def _view(quiet: bool, table_file: Path, address: str | None) -> Any:
     if quiet:
         return contextlib.nullcontext(_nothing)
+    seen = f"screens: {address}  (the log-on page names who you can be)" if address else ""
     if not sys.stdout.isatty():
+        if seen:
+            print(seen, flush=True)
         return contextlib.nullcontext(_print)
     from controller.cli.view import View
 
     ctl = f"{Path(sys.executable).with_name('dealerd')} ctl {table_file} --as supervisor/sam"
-    return View(f"from another terminal:\n  {ctl} pause --reason coffee\n  {ctl} resume --reason back")
+    hint = f"from another terminal:\n  {ctl} pause --reason coffee\n  {ctl} resume --reason back"
+    return View(f"{seen}\n{hint}" if seen else hint)

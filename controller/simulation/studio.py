@@ -41,6 +41,9 @@ class Scene:
     rounds: int | None = None
     rules: dict[str, Any] = field(default_factory=dict)
     shoe_args: tuple[str, ...] = ()
+    #: Seconds at human pace that the virtual supervisor leaves trouble to real people.
+    patience: float = 4.0
+    table: str = "demo-1"
 
 
 class Studio:
@@ -75,7 +78,7 @@ class Studio:
         rules |= scene.rules
         window = 0.3 / speed if speed > 0 else 0.0
         lines = [
-            "[table]", 'id = "demo-1"', 'journal = "table.journal"', 'keys = "keys"',
+            "[table]", f'id = "{scene.table}"', 'journal = "table.journal"', 'keys = "keys"',
             'feed = "ipc://feed.sock"', 'commands = "ipc://commands.sock"', "",
             "[game]", *(f"{name} = {_toml(value)}" for name, value in rules.items()), "",
             "[shoe]", f'protocol = "{scene.protocol}"', f"port = {_toml(str(self.folder / 'shoe'))}",
@@ -119,7 +122,18 @@ class Studio:
             words += [] if scene.rounds is None else ["--rounds", str(scene.rounds)]
         else:
             words += ["--control", str(self.control)]
+        if name == "supervisor":
+            words += ["--patience", f"{scene.patience:g}"]
         self._spawn(name, words)
+
+    def start_console(self, floor_file: Path) -> str:
+        """The screens of ``floor_file``; returns their address."""
+        ready = self.folder / "console.ready"
+        ready.unlink(missing_ok=True)
+        words = ["-m", "controller.cli", "console", str(floor_file), "--ready-file", str(ready)]
+        self._spawn("console", words)
+        self._until("console", lambda: ready.exists() and ready.read_text().endswith("/"))
+        return ready.read_text()
 
     def kill_table(self) -> None:
         """kill -9: nothing is written, nothing is said."""
@@ -139,6 +153,7 @@ class Studio:
 
     def stop(self) -> None:
         """End every process, the people first."""
+        self._stop("console")
         self.stop_people()
         self._stop("table", "shoe")
 

@@ -26,6 +26,7 @@ class Supervisor(Peer):
         super().__init__(args)
         self.shoe = ShoeControl(args.control)
         self._tried: set[str] = set()
+        self.patience: float = args.patience
 
     def react(self, frame: Frame) -> tuple[float, Action] | None:
         """See ``Peer.react``."""
@@ -36,15 +37,15 @@ class Supervisor(Peer):
         if state["devices_lost"]:
             return None
         if state["incidents"]:
-            return 4.0, self._resolve
+            return self.patience, self._resolve
         if step == "rescan":
             return None
         if "restart" in state["holds"]:
-            return 4.0, self._prove_order
+            return self.patience, self._prove_order
         if step == "start_shift":
             return 1.0, lambda: self._do("start_shift")
         if step == "reopen":
-            return 4.0, lambda: self._do("reopen", reason="felt cleared, cards put aside")
+            return self.patience, lambda: self._do("reopen", reason="felt cleared, cards put aside")
         return None
 
     def _do(self, name: str, **args: object) -> bool:
@@ -77,6 +78,9 @@ def main() -> int:
     """Run until SIGTERM."""
     parser = arguments("a virtual supervisor")
     parser.add_argument("--control", type=Path, required=True, help="control socket of the simulated shoe")
+    parser.add_argument(
+        "--patience", type=float, default=4.0, help="seconds, at human pace, before trouble is seen to (default 4)"
+    )
     return Supervisor(parser.parse_args()).run()
 
 

@@ -1,0 +1,77 @@
+"""Mistakes at the press of a button, for simulated tables: a line to the simulated shoe's control socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from controller.console.logon import read_json
+from controller.console.sessions import Session
+from controller.console.state import Console
+from controller.console.web import guarded, link_of
+
+TIMEOUT_S: Final = 8.0
+#: Button → what it says, what it does.
+BUTTONS: Final = {
+    "wrong_card": ("Wrong card", "the code of the next card is damaged, so that it is no card"),
+    "no_read": ("No read", "the reader does not read the next card"),
+    "extra_card": ("Extra card", "a card leaves the shoe although none is due, or two at once"),
+    "unplug": ("Unplug", "the shoe's cable comes out for eight seconds"),
+    "cut_card": ("Push back", "the last card goes back into the shoe"),
+}
+_LINES: Final = {
+    "line": {"wrong_card": "fault corrupt", "no_read": "fault no_read", "extra_card": "fault two_cards"},
+    "angel": {"wrong_card": "fault bad_bcc", "no_read": "fault no_read", "extra_card": "fault overdraw"},
+}
+
+
+@guarded("dealer", "supervisor", "technician")
+async def _mistake(request: Request, console: Console, session: Session) -> Response:
+    link, body = link_of(request, console), await read_json(request)
+    control, wanted = link.place.control, str(body.get("mistake"))
+    if control is None or wanted not in BUTTONS:
+        raise HTTPException(404, "only a simulated table makes mistakes on request")
+    step = ((link.state or {}).get("step") or {}).get("step")
+    protocol = str((await ask(control, "status")).get("protocol", "line"))
+    answer = await ask(control, _line(protocol, wanted, due=step == "draw"))
+    console.audit.note("mistake", who=session.name, address=session.address, table=link.id, mistake=wanted)
+    said = BUTTONS[wanted][1]
+    return JSONResponse({"ok": bool(answer.get("ok")), "message": said if answer.get("ok") else answer.get("error")})
+
+
+def _line(protocol: str, wanted: str, *, due: bool) -> str:
+    if wanted == "unplug":
+        return "unplug 8"
+    if wanted == "cut_card":
+        return "push_back"
+    if wanted == "extra_card" and not due:
+        return "draw"
+    lines = _LINES.get(protocol, _LINES["line"])
+    return lines[wanted]
+
+
+async def ask(control: Path, line: str) -> dict[str, Any]:
+    """One request to a simulated device and its answer."""
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            reader, writer = await asyncio.open_unix_connection(str(control))
+            try:
+                writer.write(line.encode() + b"\n")
+                await writer.drain()
+                found: dict[str, Any] = json.loads(await reader.readline() or b"{}")
+            finally:
+                writer.close()
+                await writer.wait_closed()
+    except (OSError, TimeoutError, ValueError) as error:
+        raise HTTPException(502, f"the simulated shoe does not answer: {error}") from error
+    return found
+
+
+ROUTES = [Route("/table/{table}/mistake", _mistake, methods=["POST"])]
