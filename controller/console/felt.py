@@ -45,7 +45,6 @@ def lines(state: State | None) -> list[Line]:
         name = card["position"].rsplit("/", 1)[0]
         line = found.setdefault(name, Line(name, line_name(name)))
         line.spots.append(Spot(card["position"], card["card"], place(card["position"])))
-    _share_split_cards(found)
     target = step.get("position") if step.get("step") == "draw" else None
     if target and not target.startswith("burn/"):
         name = target.rsplit("/", 1)[0]
@@ -53,6 +52,7 @@ def lines(state: State | None) -> list[Line]:
         if not any(spot.position == target for spot in line.spots):
             line.spots.append(Spot(target, None, f"{place(target)}: here"))
         line.active = True
+    _share_split_cards(found)
     acting = step.get("line")
     for line in found.values():
         line.score = score(line.name, [s.card for s in line.spots if s.card is not None], "banker" in found)

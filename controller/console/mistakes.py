@@ -12,23 +12,26 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from controller.console.link import Link
 from controller.console.logon import read_json
 from controller.console.sessions import Session
 from controller.console.state import Console
 from controller.console.web import guarded, link_of
 
 TIMEOUT_S: Final = 8.0
+#: How long an extra card waits for a moment when none is due.
+PATIENCE_S: Final = 20.0
 #: Button → what it says, what it does.
 BUTTONS: Final = {
     "wrong_card": ("Wrong card", "the code of the next card is damaged, so that it is no card"),
     "no_read": ("No read", "the reader does not read the next card"),
-    "extra_card": ("Extra card", "a card leaves the shoe although none is due, or two at once"),
+    "extra_card": ("Extra card", "a card has left the shoe while none was due"),
     "unplug": ("Unplug", "the shoe's cable comes out for eight seconds"),
     "cut_card": ("Push back", "the last card goes back into the shoe"),
 }
 _LINES: Final = {
-    "line": {"wrong_card": "fault corrupt", "no_read": "fault no_read", "extra_card": "fault two_cards"},
-    "angel": {"wrong_card": "fault bad_bcc", "no_read": "fault no_read", "extra_card": "fault overdraw"},
+    "line": {"wrong_card": "fault corrupt", "no_read": "fault no_read"},
+    "angel": {"wrong_card": "fault bad_bcc", "no_read": "fault no_read"},
 }
 
 
@@ -38,20 +41,34 @@ async def _mistake(request: Request, console: Console, session: Session) -> Resp
     control, wanted = link.place.control, str(body.get("mistake"))
     if control is None or wanted not in BUTTONS:
         raise HTTPException(404, "only a simulated table makes mistakes on request")
-    step = ((link.state or {}).get("step") or {}).get("step")
+    if wanted == "extra_card":
+        await _no_card_due(link)
     protocol = str((await ask(control, "status")).get("protocol", "line"))
-    answer = await ask(control, _line(protocol, wanted, due=step == "draw"))
+    answer = await ask(control, _line(protocol, wanted))
     console.audit.note("mistake", who=session.name, address=session.address, table=link.id, mistake=wanted)
     said = BUTTONS[wanted][1]
     return JSONResponse({"ok": bool(answer.get("ok")), "message": said if answer.get("ok") else answer.get("error")})
 
 
-def _line(protocol: str, wanted: str, *, due: bool) -> str:
+async def _no_card_due(link: Link) -> None:
+    """Wait until the procedure asks for something else than a card."""
+    waker = asyncio.Event()
+    with link.subscribed(waker):
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while ((link.state or {}).get("step") or {}).get("step") in (None, "draw"):
+                    waker.clear()
+                    await waker.wait()
+        except TimeoutError as error:
+            raise HTTPException(409, "a card has been due all the time; press again") from error
+
+
+def _line(protocol: str, wanted: str) -> str:
     if wanted == "unplug":
         return "unplug 8"
     if wanted == "cut_card":
         return "push_back"
-    if wanted == "extra_card" and not due:
+    if wanted == "extra_card":
         return "draw"
     lines = _LINES.get(protocol, _LINES["line"])
     return lines[wanted]

@@ -100,5 +100,6 @@ def _environment() -> jinja2.Environment:
         "card": drawing.card, "slot": drawing.slot, "sign": drawing.sign, "short": drawing.short,
         "place": words.place, "person": words.person, "resolution": words.resolution, "line_name": words.line_name,
     }  # fmt: skip
+    pages.filters["said"] = words.said
     pages.filters["clock"] = lambda iso: str(iso or "")[11:19]
     return pages

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 State = dict[str, Any]
+_POSITION: Final = re.compile(r"\b(?:(?:player|dealer|banker|burn)/\d+|split/\d/\d+|seat/\d/hand/\d/\d+)\b")
 #: ``act``: the dealer's hands are needed; ``wait``: hands off; ``stop``: something is wrong; ``off``: nothing to do.
 Kind = Literal["act", "wait", "stop", "off"]
 
@@ -19,6 +21,13 @@ class Prompt:
     below: str = ""
     sign: str = "wait"
     target: str | None = None
+
+    @property
+    def brief(self) -> str:
+        """The words for a small tile among many."""
+        return _BRIEF.get(
+            self.words, self.words.replace("DEAL → ", "→ ").replace(" DECIDES", "?").replace("SHOW ", "")
+        )
 
 
 def place(position: str | None) -> str:
@@ -37,6 +46,11 @@ def place(position: str | None) -> str:
     return position.upper()
 
 
+def said(text: str) -> str:
+    """A table's own sentence with its positions in the dealer's words."""
+    return _POSITION.sub(lambda found: place(found[0]), text)
+
+
 def line_name(line: str) -> str:
     """A line or hand in words."""
     parts = line.split("/")
@@ -50,6 +64,10 @@ def line_name(line: str) -> str:
     return line.upper()
 
 
+_BRIEF: Final = {
+    "PLAYERS DECIDE": "PLAYERS?", "BETS OPEN": "BETS", "CONFIRM RESULT": "CONFIRM", "CLOSE THE HAND": "CLOSE HAND",
+    "TABLE CLOSED": "CLOSED", "READ ALL AGAIN": "READ AGAIN",
+}  # fmt: skip
 _PLAIN: Final[dict[str, Prompt]] = {
     "start_shift": Prompt("off", "TABLE CLOSED", "a supervisor opens the shift", "closed"),
     "load_shoe": Prompt("act", "NEW SHOE", "old cards out, new shoe in, then LOAD SHOE", "shoe"),

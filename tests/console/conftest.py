@@ -146,7 +146,7 @@ def shot() -> Callable[[Page, str], None]:
         before = page.viewport_size
         for size, (width, height) in SIZES.items():
             page.set_viewport_size({"width": width, "height": height})
-            page.screenshot(path=folder / f"{name}-{size}.png")
+            (folder / f"{name}-{size}.png").write_bytes(page.screenshot())
         if before is not None:
             page.set_viewport_size(before)
 
