@@ -125,6 +125,13 @@ def sixty(hall: Hall, tmp_path_factory: pytest.TempPathFactory, until: Until) ->
         process.wait(20)
 
 
+CHANGED = """() => {
+  window.changed = new Set();
+  const note = (list) => list.forEach((one) => window.changed.add(one.target.closest(".tile-box")?.id));
+  new MutationObserver(note).observe(document.getElementById("tiles"), { childList: true, subtree: true });
+}"""
+
+
 def test_sixty_tables_are_one_page_with_the_troubled_ones_first(
     sixty: Any, visit: Visit, axe: str, shot: Shot, until: Until
 ) -> None:
@@ -132,9 +139,7 @@ def test_sixty_tables_are_one_page_with_the_troubled_ones_first(
     expect(page.locator("#tiles > *")).to_have_count(60)
     expect(page.locator(".tile.stale")).to_have_count(0, timeout=30_000)
     expect(page.locator("#floor-summary")).to_contain_text("60 tables")
-    page.evaluate("""() => { window.changed = new Set(); new MutationObserver((list) => { for (const one of list)
-      window.changed.add(one.target.closest?.(".tile-box")?.id ?? one.target.parentElement?.closest(".tile-box")?.id); })
-      .observe(document.getElementById("tiles"), { childList: true, subtree: true }); }""")
+    page.evaluate(CHANGED)
     page.locator('#tile-ba-1 [data-dialog="pause"]').focus()
     page.keyboard.press("p")
     expect(page.locator("#dialog")).to_be_visible()
