@@ -124,10 +124,14 @@ class StartShift(Args, frozen=True, kw_only=True):
 
 
 class Report(Args, frozen=True, kw_only=True):
-    """A dealer tells a misdeal that no device can see. ``note``: own words, for the record only."""
+    """A dealer tells a misdeal that no device can see.
+
+    ``note``: own words, for the record only. ``position``: which card is meant, for M-03; the last one if not named.
+    """
 
     code: str
     note: str = ""
+    position: str | None = None
 
 
 class Resolve(Args, frozen=True, kw_only=True):

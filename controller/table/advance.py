@@ -60,6 +60,8 @@ def _automatic(draft: Draft, step: Step) -> bool:
         return True
     round_ = state.round
     match step.kind:
+        case "draw" if state.round_open and state.shoe is not None and state.shoe.left <= 0:
+            draft.incident("M-27", expected=f"a card for {step.position}", actual="the shoe is empty")
         case "insurance" if round_ is not None and round_.insurance == "none":
             draft.emit(f.InsuranceOffered(until_ms=_ms(draft.setting.rules.insurance_s)))
         case "decide" if round_ is not None and round_.window != (step.line, step.prefix_len):

@@ -7,6 +7,7 @@ from typing import Final
 from controller import facts as f
 from controller.cards import DECKS, FACES
 from controller.refusal import Refusal
+from controller.rules.blackjack import HOLE
 from controller.table.draft import Draft
 from controller.table.incidents import Incident
 from controller.table.state import Approval
@@ -31,6 +32,22 @@ def check_entry(draft: Draft, number: int, card: str) -> None:
     if before == card:
         raise Refusal("bad_args", f"{incident.position} is {card} already", expected="another card, or resume")
     check_face(draft, card, more=1)
+    _check_peek(draft, incident, card)
+
+
+def _check_peek(draft: Draft, incident: Incident, card: str) -> None:
+    """M-16: the answer of the peek was given on another card, and players decided by it."""
+    round_ = draft.state.round
+    if round_ is None or round_.peeked is None or incident.position != HOLE or incident.cause != "M-03":
+        return
+    again = round_.copy()
+    again.correct(HOLE, card)
+    if draft.procedure.peek(again) != round_.peeked:
+        raise Refusal(
+            "not_correctable",
+            "with this hole card the peek would have answered otherwise (M-16): players decided by a wrong answer",
+            expected="void_round",
+        )
 
 
 def check_face(draft: Draft, card: str, *, more: int) -> None:

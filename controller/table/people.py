@@ -7,6 +7,7 @@ from typing import Any, Final
 from controller import commands as c
 from controller import facts as f
 from controller.refusal import Refusal
+from controller.rules.blackjack import UP
 from controller.table import incidents
 from controller.table.draft import Draft
 from controller.table.state import DEAL_PHASES
@@ -93,8 +94,10 @@ def report(draft: Draft, command: c.Command, args: c.Report) -> None:
     taken = _reclassified(draft, command, args.code)
     last = last_shown(draft) if args.code in incidents.ABOUT_THE_LAST else None
     also: tuple[str, ...] = ()
+    if args.position is not None:
+        last = _named(draft, args)
     if args.code == "M-03":
-        also = ("resume", "enter_card") if last is not None and open_to_correction(draft) else ("resume",)
+        also = ("resume", "enter_card") if last is not None and open_to_correction(draft, last) else ("resume",)
     draft.incident(
         args.code,
         expected=incidents.EXPECTED.get(args.code, "the procedure as published"),
@@ -115,10 +118,25 @@ def last_shown(draft: Draft) -> str | None:
     return round_.cards[-1].position
 
 
-def open_to_correction(draft: Draft) -> bool:
-    """Nobody has decided anything since the last card, and nobody is asked now."""
+def _named(draft: Draft, args: c.Report) -> str:
+    """The open card that a report is about."""
+    round_ = draft.state.round
+    shown = [card.position for card in round_.cards if card.public] if round_ is not None else []
+    if args.code != "M-03" or draft.state.phase not in DEAL_PHASES or args.position not in shown:
+        raise Refusal("bad_args", f"{args.code} at {(args.position or '')[:40]!r}: no open card lies there",
+                      expected=", ".join(shown) or "no position")  # fmt: skip
+    return args.position
+
+
+def open_to_correction(draft: Draft, position: str) -> bool:
+    """Nobody has decided anything since the card at ``position`` was shown, and nobody is asked now.
+
+    The dealer's cards after the first are shown when all decisions have been made.
+    """
     kind = draft.next_step().kind
-    return kind in ("draw", "reveal", "finish", "confirm", "shoe_result", "peek")
+    if kind not in ("draw", "reveal", "finish", "confirm", "shoe_result", "peek"):
+        return False
+    return position == last_shown(draft) or (position.startswith("dealer/") and position != UP)
 
 
 def _reclassified(draft: Draft, command: c.Command, code: str) -> tuple[str, ...]:

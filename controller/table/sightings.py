@@ -16,7 +16,7 @@ from controller.rules.round import RoundCard
 from controller.rules.steps import Step
 from controller.table.checks import card_fault
 from controller.table.draft import Draft
-from controller.table.people import last_shown, open_to_correction
+from controller.table.people import open_to_correction
 from controller.table.state import DEAL_PHASES, Pending
 
 UNREADABLE: Final = "??"
@@ -145,7 +145,7 @@ def _raise(draft: Draft, code: str, expected: str, actual: str, position: str | 
     also: tuple[str, ...] = ()
     if code == "M-03":
         also = ("rescan", "enter_card") if claimed else ("resume",)
-        if not claimed and position == last_shown(draft) and open_to_correction(draft):
+        if not claimed and position is not None and open_to_correction(draft, position):
             also += ("enter_card",)
     draft.incident(code, expected=expected, actual=actual, position=position, ledger="known", also=also)
 

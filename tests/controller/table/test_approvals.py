@@ -26,6 +26,8 @@ def played(bench: Any, cards: str = "TC 6H 9S KD 8H", **rules: Any) -> Any:
     """A boundless round on main cards with nothing drawn to them; the dealer draws the fifth card."""
     b = bench(**rules).open_round()
     b.cards(" ".join(cards.split()[:4]))
+    if b.step == "peek":
+        b.wait()
     b.demand("main", 2, False)
     b.demand("dealer", 2, True)
     b.cards(" ".join(cards.split()[4:]))
@@ -330,3 +332,66 @@ def test_the_public_state_follows_a_correction(bench: Any) -> None:
     assert state["round"]["version"] == 2
     assert state["round"]["result"]["outcomes"]["winner"] == "tie"
     assert [(h["version"], h["outcomes"]["winner"]) for h in state["history"]] == [(2, "tie")]
+
+
+# --- the dealer's hand before the result -----------------------------------------------------------------------
+
+
+def drawing(bench: Any, hole: str = "2D") -> Any:
+    """Dealer shows 6, the hole card is open, a third card is due."""
+    b = bench().open_round()
+    b.cards(f"TC 6H 9S {hole}")
+    b.demand("main", 2, False)
+    b.demand("dealer", 2, True)
+    assert b.step == "draw dealer/2"
+    return b
+
+
+def test_M_03_the_revealed_hole_card_is_corrected_before_the_dealer_draws(bench: Any) -> None:
+    b = drawing(bench)
+    b.ok("report", code="M-03", role="dealer", position="dealer/1")
+    b.ok("enter_card", incident=1, card="KD", reason="seen")
+    b.approve()
+    assert b.state.round.at("dealer/1") == "KD"
+    b.cards("8H")
+    assert b.last(f.RoundResult).hands["dealer"]["score"] == 24
+
+
+@pytest.mark.parametrize("position", ["player/0", "dealer/0"])
+def test_M_03_cards_that_players_decided_on_are_not_corrected(bench: Any, position: str) -> None:
+    b = drawing(bench)
+    b.ok("report", code="M-03", role="dealer", position=position)
+    assert "enter_card" not in b.last(f.IncidentRaised).resolutions
+
+
+@pytest.mark.parametrize("position", ["dealer/1", "player/7", ""])
+def test_a_report_names_an_open_card(bench: Any, position: str) -> None:
+    b = bench().open_round()
+    b.cards("TC 6H 9S 5D")
+    assert b.refused("report", code="M-03", role="dealer", position=position).code == "bad_args"
+
+
+def test_M_16_a_wrong_answer_of_the_peek_leaves_only_the_void(bench: Any) -> None:
+    b = bench().open_round()
+    b.cards("TC TH 9S 6D")
+    b.wait()  # the peek
+    b.demand("main", 2, False)
+    b.demand("dealer", 2, True)
+    assert b.step == "draw dealer/2"
+    b.ok("report", code="M-03", role="dealer", position="dealer/1")
+    refused = b.refused("enter_card", incident=1, card="AD", reason="it is an ace")
+    assert refused.code == "not_correctable"
+    assert "M-16" in refused.message
+    b.resolve("void_round")
+    assert b.state.phase == "voided"
+
+
+def test_M_16_a_wrong_answer_found_after_the_result_declares_the_round_void(bench: Any) -> None:
+    b = played(bench, "TC TH 9S 6D 8H")
+    assert b.state.round.peeked is False
+    args = {"round": b.state.round.id, "cards": [["dealer/1", "AD"]], "reason": "video"}
+    assert b.refused("correct", **args).code == "not_correctable"
+    b.ok("correct", **args, void=True)
+    b.approve()
+    assert b.last(f.ResultCorrected).voided
+    assert b.state.round.at("dealer/1") == "AD"

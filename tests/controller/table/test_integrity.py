@@ -193,3 +193,25 @@ def test_a_hidden_card_never_decides_about_an_alarm(bench: Any) -> None:
     b.ok("void", reason="x")
     assert b.state.shoe.order[-1] == UNSEEN
     assert HIDDEN not in b.state.shoe.order
+
+
+def test_M_27_a_shoe_that_runs_empty_goes_out_with_the_round(bench: Any) -> None:
+    b = bench("baccarat", burn="none", reserve=0)
+    b.ok("start_shift")
+    b.ok("load_shoe")
+    shoe = full_shoe()
+    random.Random(27).shuffle(shoe)
+    b.check_fold = lambda: None  # once, at the end
+    while not b.state.incidents:
+        if b.step == "open_bets":
+            b.ok("open_bets")
+            b.ok("close_bets")
+        else:
+            b.cards(shoe.pop())
+    del b.check_fold
+    assert shoe == []
+    assert b.incident == "M-27"
+    assert b.last(f.IncidentRaised).resolutions == ("void_round", "void_round_and_shoe")
+    b.resolve("void_round_and_shoe")
+    b.ok("reopen", reason="x")
+    assert b.step == "load_shoe"
