@@ -53,3 +53,13 @@ def test_codes_that_can_be_raised_are_explained_to_the_floor() -> None:
     for code in ("M-01", "M-05", "M-08", "M-21", "M-26", "M-30", "hidden"):
         assert code in TITLES
         assert code in text
+
+
+def test_every_misdeal_has_a_row_and_a_test_that_exists() -> None:
+    text = (DOCS / "misdeals.md").read_text()
+    rows = re.findall(r"^\| (M-\d\d) \| ([^|]+) \|.*`([\w/]+\.py)::(test_\w+)` \|$", text, re.MULTILINE)
+    assert [(code, title) for code, title, _, _ in rows] == [
+        (code, title) for code, title in sorted(TITLES.items()) if code.startswith("M-")
+    ]
+    for code, _, file, name in rows:
+        assert f"def {name}(" in (Path(__file__).parent / file).read_text(), f"{code}: {file}::{name}"

@@ -228,6 +228,15 @@ def test_M_10_a_card_face_up_in_the_shoe_is_put_aside(bench: Any) -> None:
     assert b.state.shoe.out == 5
 
 
+def test_M_25_a_card_on_the_floor_stops_the_round_until_it_is_accounted_for(bench: Any) -> None:
+    b = dealing(bench, "TC 6H")
+    b.ok("report", code="M-25", role="dealer", note="under the chair, face down")
+    b.cards("9S")  # the dealer went on: held, not dealt
+    assert b.state.round.at("player/1") is None
+    b.resolve("resume")
+    assert b.state.round.at("player/1") == "9S"
+
+
 def test_M_07_a_burn_card_played_stays_in_the_round(bench: Any) -> None:
     b = dealing(bench, "TC 6H")
     b.ok("report", code="M-07", role="dealer")
