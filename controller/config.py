@@ -44,6 +44,8 @@ class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     feed: str = "tcp://127.0.0.1:5701"
     #: Where commands are answered; as ``feed``, at another address.
     commands: str = "tcp://127.0.0.1:5702"
+    #: The table stops while fewer MiB are free on the record's disk, and goes on by itself; 0 never.
+    min_free_mb: int = 200
 
 
 class ValidationSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -224,6 +226,8 @@ def problems(config: TableConfig, shoe: ShoeSettings) -> list[str]:
     ]
     if not _ID.fullmatch(config.table.id):
         found.append(f"[table] id {config.table.id!r}: 1 to 32 of a-z, 0-9 and -, beginning with a letter or digit")
+    if config.table.min_free_mb < 0:
+        found.append(f"[table] min_free_mb must be at least 0, not {config.table.min_free_mb}")
     found += [
         f"[table] {name} {text!r}: tcp://HOST:PORT or ipc://PATH"
         for name, text in (("feed", config.table.feed), ("commands", config.table.commands))

@@ -32,6 +32,7 @@ CODES: Final = {
     "busy": "too many questions about the record wait; ask again",
     "too_large": "the answer would be larger than 1 MiB; ask for less",
     "too_old": "those frames are no longer kept; take a snapshot",
+    "no_space": "the disk of the table's record is full; nothing was changed",
     "internal": "the table failed to handle the request; nothing was changed",
 }
 

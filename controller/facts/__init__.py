@@ -16,6 +16,7 @@ from controller.facts.base import (
     Json,
 )
 from controller.facts.devices import (
+    ClockStepped,
     DeviceLost,
     DeviceReported,
     DeviceRestored,
@@ -107,6 +108,7 @@ __all__ = [
     "CardRescanned",
     "CardRevealed",
     "CardSighted",
+    "ClockStepped",
     "CutCardDrawn",
     "DealerLoggedOff",
     "DealerLoggedOn",
@@ -168,7 +170,7 @@ AnyFact = (
     | IncidentRaised | IncidentResolved | RoundVoided | ShoeVoided | TableReopened | IncidentAcknowledged
     | ApprovalRequested | ApprovalGiven | ApprovalRefused | ManualModeChanged | CardCorrected | ResultCorrected
     | CardReassigned | DealerLoggedOn | DealerLoggedOff | TableLocked | TableUnlocked | ResultConfirmed
-    | CardClaimed | CardSighted | ShoeOrderKept
+    | CardClaimed | CardSighted | ShoeOrderKept | ClockStepped
 )  # fmt: skip
 
 _decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(AnyFact)

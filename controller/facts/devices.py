@@ -53,3 +53,10 @@ class DeviceRestored(Fact, frozen=True, kw_only=True, tag="device_restored"):
     """The device is heard again."""
 
     device: str
+
+
+class ClockStepped(Fact, frozen=True, kw_only=True, tag="clock_stepped"):
+    """The wall clock was set by ``by_ms`` while the table ran: times before and after differ by it (REG-19)."""
+
+    PUBLIC = False
+    by_ms: int

@@ -7,7 +7,6 @@ import hashlib
 import logging
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -29,17 +28,20 @@ from controller.facts import (
     decode_fact,
     encode_fact,
 )
+from controller.journal.errors import JournalFull
 from controller.journal.records import CommandRecord, FactRow, Frame
 from controller.journal.store import Journal
-from controller.refusal import Refusal
+from controller.refusal import CODES, Refusal
 from controller.service import milestone
 from controller.service.auditor import Auditor
 from controller.service.desk import Desk
+from controller.service.inbox import Inbox
 from controller.service.monitor import Monitor
 from controller.service.notify import Notifier
+from controller.service.watch import ClockWatch, RoomWatch, free_bytes
 from controller.table import debits
 from controller.table.betting import settlement_page
-from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
+from controller.table.inputs import ClockInput, CommandInput, DeadlineInput, DiskInput, Input, ShoeInput, Start
 from controller.table.table import Outcome, Table
 from drivers.shoe import Reading, ShoeDriver
 
@@ -56,6 +58,8 @@ CHECKPOINT_MS: Final = 30_000
 
 #: Facts after which little is in motion.
 SHOE_ENDS: Final = frozenset({"shoe_change_started", "shift_ended"})
+#: With a full disk it is tried again after so long.
+FULL_MS: Final = 1000
 #: Added and removed keys are noticed within this time.
 KEYS_MS: Final = 1000
 
@@ -91,6 +95,8 @@ class Actor:
         entropy: Callable[[], bytes] = fresh_entropy,
         wall: Callable[[], int] = wall_ms,
         monitor: Monitor | None = None,
+        least_free: int = 0,
+        room: Callable[[], int] | None = None,
     ) -> None:
         self._table = table
         self._journal = journal
@@ -101,7 +107,12 @@ class Actor:
         self._wall = wall
         self._desk = Desk(journal.path, hub.wake)
         self._monitor = monitor or Monitor(Notifier(None))
-        self._inbox: deque[Reading] = deque()
+        self._inbox = Inbox()
+        self._room = RoomWatch(least_free, room or (lambda: free_bytes(journal.path)))
+        self._clock = ClockWatch(wall(), monotonic_ms())
+        #: Until then nothing is decided: the last commit found no room.
+        self._full_until: int | None = None
+        self._told_full = False
         #: Wall clock of the newest fact that ``recover`` found; None in an empty journal.
         self.last_fact_ms: int | None = None
         self._stopping = False
@@ -114,7 +125,7 @@ class Actor:
 
     def put(self, readings: list[Reading]) -> None:
         """Hand over what a driver read. Never blocks."""
-        self._inbox.extend(readings)
+        self._inbox.put(readings)
         self._hub.wake()
 
     def stop(self) -> None:
@@ -181,16 +192,39 @@ class Actor:
     def _drain(self) -> None:
         taken = 0
         # What was read before a command is decided before it; a held table deals nothing, so there the rest can wait.
-        while self._inbox and not (taken >= BATCH and self._table.state.holds):
-            reading = self._inbox.popleft()
-            self._take(ShoeInput(reading.event), received_ns=reading.received_ns)
+        while self._inbox and not self._full and not (taken >= BATCH and self._table.state.holds):
+            reading = self._inbox.first()
+            try:
+                self._take(ShoeInput(reading.event), received_ns=reading.received_ns)
+            except JournalFull as error:  # the card stays where it is, first in line
+                self._no_room(error)
+                return
+            self._inbox.done()
             taken += 1
 
+    @property
+    def _full(self) -> bool:
+        """The disk was full a moment ago."""
+        if self._full_until is not None and monotonic_ms() >= self._full_until:
+            self._full_until = None
+        return self._full_until is not None
+
+    def _no_room(self, error: JournalFull) -> None:
+        """Nothing is decided for a moment; then it is tried again. No card may leave the shoe unrecorded."""
+        if not self._told_full:
+            log.critical("%s; no card and no command is taken until there is room", error)
+        self._told_full = True
+        self._full_until = monotonic_ms() + FULL_MS
+        if self._shoe is not None:
+            self._shoe.allow(False)
+
     def _patience(self) -> int:
-        if self._inbox:
+        if self._inbox and not self._full:
             return 0
         now = monotonic_ms()
         until = self._quiet_since + HEARTBEAT_MS
+        if self._full_until is not None:
+            return max(0, min(until, self._full_until) - now)
         deadline = self._table.deadline()
         if deadline is not None:
             until = min(until, deadline[1])
@@ -200,12 +234,13 @@ class Actor:
         now = monotonic_ms()
         deadline = self._table.deadline()
         folded = self._journal.fold()  # then whoever waits comes first
-        if deadline is not None and deadline[1] <= now and not folded:
-            self._take(DeadlineInput(deadline[0]))
+        if deadline is not None and deadline[1] <= now and not folded and not self._full:
+            self._try(DeadlineInput(deadline[0]))
         if now >= self._keys_at:
             self._keys_at = now + KEYS_MS
             self._look_at_keys()
             self._tend_auditor(now)
+            self._look_at_machine(now)
         if now - self._quiet_since >= HEARTBEAT_MS:
             self._quiet_since = now
             journal = self._journal
@@ -234,6 +269,22 @@ class Actor:
             args = commands.Pause(reason=f"the audit failed: {self._auditor.failure}"[: commands.REASON_MAX])
             pause = Command(id="audit", name="pause", args=args, seen_seq=None, role="policy", person="audit")
             self._take(CommandInput(pause, _date(self._wall())))
+
+    def _try(self, what: Input) -> None:
+        try:
+            self._take(what)
+        except JournalFull as error:
+            self._no_room(error)
+
+    def _look_at_machine(self, now: int) -> None:
+        """Room on the disk and the wall clock, once a second."""
+        moved = self._clock.look(self._wall(), now)
+        if moved:
+            log.warning("the wall clock was set by %+d ms; deadlines are not on it", moved)
+            self._try(ClockInput(moved))
+        told = self._room.look(lost="disk" in self._table.state.devices_lost)
+        if told is not None and not self._full:
+            self._try(DiskInput(told))
 
     def _look_at_keys(self) -> None:
         """People come and go while the table runs."""
@@ -264,9 +315,13 @@ class Actor:
                 sent.append(Frame(record.seq, record.n, frame))
         spent = debits.taken(r.fact for r in outcome.records)
         began = time.perf_counter()
-        if rows or command is not None:
+        written = bool(rows) or command is not None
+        if written:
             journal.append(rows, sent, command=command(outcome) if command else None, transactions=spent)
         committed_s = time.perf_counter() - began
+        if self._told_full and written:
+            self._told_full = False
+            log.warning("there is room on the disk again")
         self._table.accept(outcome)
         for item in sent:
             self._hub.publish(item.frame)
@@ -308,6 +363,10 @@ class Actor:
                 self._monitor.answered(name, code)
                 return
             reply = self._answer(command) if command.name in commands.QUERIES else self._carry_out(command, envelope)
+        except JournalFull as error:
+            self._no_room(error)
+            code = "no_space"
+            reply = wire.encode_refusal(command_id, code, CODES[code], "free some space, then send it again")
         except Refusal as refusal:
             code = refusal.code
             reply = wire.encode_refusal(command_id, code, refusal.message, refusal.expected)

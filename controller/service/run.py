@@ -56,7 +56,16 @@ def serve(loaded: Loaded, *, ready: Path | None = None, logs: Logs | None = None
         stack.callback(auditor.close)
         metrics = Metrics(config.table.id, config.game.game, program(auditor.program), str(loaded.journal))
         monitor = Monitor(notifier, metrics, reader_silent_s=lambda: driver.silent_s)
-        actor = Actor(table, journal, hub, shoe=driver, auditor=auditor, entropy=fresh_entropy, monitor=monitor)
+        actor = Actor(
+            table,
+            journal,
+            hub,
+            shoe=driver,
+            auditor=auditor,
+            entropy=fresh_entropy,
+            monitor=monitor,
+            least_free=config.table.min_free_mb * 2**20,
+        )
         if logs is not None:
             logs.bound["table"] = config.table.id
             metrics.count_lost_log_lines(lambda: logs.lost)

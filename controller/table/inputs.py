@@ -47,10 +47,24 @@ class BalancesInput:
 
 
 @dataclass(frozen=True, slots=True)
+class DiskInput:
+    """Too little room for the journal, or (``reason`` empty) enough again."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClockInput:
+    """The wall clock was set by ``by_ms``. Deadlines are not on it."""
+
+    by_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class DeadlineInput:
     """A deadline of ``Table.deadline`` has passed."""
 
     name: Deadline
 
 
-Input = Start | ShoeInput | CommandInput | BalancesInput | DeadlineInput
+Input = DiskInput | ClockInput | Start | ShoeInput | CommandInput | BalancesInput | DeadlineInput

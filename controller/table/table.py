@@ -14,7 +14,17 @@ from controller.table import approvals, betting, people, sightings
 from controller.table.advance import advance
 from controller.table.draft import Draft, Setting
 from controller.table.fold import Fold, replay_error
-from controller.table.inputs import BalancesInput, CommandInput, Deadline, DeadlineInput, Input, ShoeInput, Start
+from controller.table.inputs import (
+    BalancesInput,
+    ClockInput,
+    CommandInput,
+    Deadline,
+    DeadlineInput,
+    DiskInput,
+    Input,
+    ShoeInput,
+    Start,
+)
 from controller.table.orders import close_by_book, order, void
 from controller.table.reads import shoe_event
 from controller.table.state import TableState
@@ -131,6 +141,10 @@ def _take(draft: Draft, what: Input) -> None:
                 people.lock(draft)
         case DeadlineInput() if draft.state.void_due is not None and draft.now >= draft.state.void_due:
             void(draft, "not resolved in time", "policy:auto_void", shoe=False)
+        case DiskInput(reason):
+            disk(draft, reason)
+        case ClockInput(by_ms):
+            draft.emit(f.ClockStepped(by_ms=by_ms))
         case Start():
             _start(draft, what)
 
@@ -201,3 +215,12 @@ def _watch(draft: Draft, now: int) -> None:
         state.void_due = None
     elif state.void_due is None:
         state.void_due = now + round(limit * 1000)
+
+
+def disk(draft: Draft, reason: str) -> None:
+    """The table stops while its record can still say so, and goes on when there is room."""
+    lost = "disk" in draft.state.devices_lost
+    if reason and not lost:
+        draft.emit(f.DeviceLost(device="disk", reason=reason))
+    elif not reason and lost:
+        draft.emit(f.DeviceRestored(device="disk"))
