@@ -92,7 +92,8 @@ class FollowBets(Args, frozen=True, kw_only=True):
 
 
 class Settlement(Args, frozen=True, kw_only=True):
-    """What the players of the last settled or void round are paid, a page after player ``after``."""
+    """What the players of a settled or void round are paid under a version of its result, a page after player
+    ``after``."""
 
     round: str
     version: int = 1

@@ -1,4 +1,5 @@
-"""Answers to ``history``, ``statistics`` and ``shoe_report``, from a journal that may be written meanwhile."""
+"""Answers to ``history``, ``statistics``, ``shoe_report`` and ``settlement`` of earlier rounds, from a journal that
+may be written meanwhile."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from controller.facts import decode_fact
 from controller.journal.reader import JournalReader
 from controller.journal.records import FactRow
 from controller.record.rounds import RoundRecord, summary
+from controller.record.settlements import Pages
 from controller.record.shoes import shoe_report
 from controller.record.statistics import TYPES, Statistics
 from controller.record.told import Json, tell
@@ -23,9 +25,14 @@ PAGE: Final = 200
 _LATER: Final = ("card_corrected", "result_corrected")
 
 
-def answer(journal: JournalReader, args: commands.Args, statistics: Statistics) -> Json:
-    """The data of the answer. ``statistics`` is brought up to date first. Raises ``Refusal`` (``not_found``)."""
+def answer(journal: JournalReader, args: commands.Args, statistics: Statistics, pages: Pages | None = None) -> Json:
+    """The data of the answer. ``statistics`` is brought up to date first; ``pages`` know where they are. Raises
+    ``Refusal`` (``not_found``, ``bad_args``)."""
     match args:
+        case commands.Settlement(round=round_, version=version, after=after):
+            opened = journal.mark("betting_opened", round=round_)
+            end = None if opened is None else _end(journal, opened.n)
+            return (pages or Pages()).page(journal, round_, version, after, end)
         case commands.History(round=str(round_)):
             return whole_round(journal, round_)
         case commands.History(after=after, limit=limit):

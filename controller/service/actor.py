@@ -358,7 +358,7 @@ class Actor:
             envelope = commands.parse_envelope(request.body)
             name = envelope.command
             command = commands.authorise(envelope, role=request.role, person=request.person)
-            if command.name in commands.RECORD:
+            if command.name in commands.RECORD or self._is_past(command):
                 self._desk.ask(request, command, self._journal.last_seq)
                 self._monitor.answered(name, code)
                 return
@@ -403,6 +403,11 @@ class Actor:
         log.info("%s by %s", command.name, command.by)
         return reply
 
+    def _is_past(self, command: Command) -> bool:
+        """The settlement of a round that the book no longer holds: the record knows it."""
+        book = self._table.state.betting
+        return isinstance(command.args, commands.Settlement) and (book is None or book.round != command.args.round)
+
     def _answer(self, command: Command) -> bytes:
         journal, seq = self._journal, self._journal.last_seq
         match command.args:
@@ -414,8 +419,7 @@ class Actor:
                 return wire.encode_page(command.id, seq, [item.frame for item in page], more)
             case commands.Settlement(round=round_, version=version, after=after_player):
                 book = self._table.state.betting
-                if book is None:
-                    raise Refusal("wrong_round", f"round {round_!r} is not in the table's book")
+                assert book is not None  # ``_is_past`` said so
                 page_ = settlement_page(book, round_, version, after_player, PAGE)
                 return wire.encode_reply(command.id, seq, page_)
             case _ if command.name == "snapshot":

@@ -19,6 +19,7 @@ from controller.commands import Command
 from controller.journal.errors import JournalError
 from controller.journal.reader import open_read_only
 from controller.record.queries import answer
+from controller.record.settlements import Pages
 from controller.record.statistics import Statistics
 from controller.refusal import Refusal
 
@@ -38,6 +39,7 @@ class Desk:
         self._questions: queue.Queue[tuple[Request, Command, int] | None] = queue.Queue(WAITING)
         self._answers: deque[tuple[Request, bytes]] = deque()
         self._statistics = Statistics()
+        self._pages = Pages()
         self._thread: threading.Thread | None = None
 
     def ask(self, request: Request, command: Command, seq: int) -> None:
@@ -79,7 +81,9 @@ class Desk:
         try:
             # Open, read, close: an open reader keeps the writer's log from being emptied.
             with open_read_only(self._path) as journal:
-                body = wire.encode_reply(command.id, seq, answer(journal, command.args, self._statistics))
+                body = wire.encode_reply(
+                    command.id, seq, answer(journal, command.args, self._statistics, self._pages)
+                )
         except Refusal as refusal:
             return wire.encode_refusal(command.id, refusal.code, refusal.message, refusal.expected)
         except JournalError as error:

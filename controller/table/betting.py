@@ -189,16 +189,18 @@ def settle(draft: Draft) -> None:
 
 
 def settlement_page(book: Book, round_: str, version: int, after: str | None, limit: int) -> dict[str, Any]:
-    """A page of a round's settlement for the game server: rows and the wallet's instructions.
+    """A page of the settlement of the round in the book, for the game server: rows and the wallet's instructions.
 
-    Raises ``Refusal`` if the book no longer holds that round, or not that version.
+    Raises ``Refusal`` if that round is not settled, or has no such version or player.
     """
     if book.round != round_ or book.phase not in ("due", "idle"):
-        raise Refusal("wrong_round", f"round {round_!r} is not the last settled one", expected=book.round or "none")
+        raise Refusal("wrong_round", f"round {round_!r} is not settled yet", expected="bets_settled")
     if not book.voided and not 1 <= version <= len(book.versions):
         raise Refusal("bad_args", f"round {round_} has no version {version}", expected=f"1 to {len(book.versions)}")
     players = list(book.entries.keys(0, len(book.entries)))
-    start = players.index(after) + 1 if after in players else 0
+    if after is not None and after not in book.entries:
+        raise Refusal("bad_args", f"player {after!r} has no bet in round {round_}", expected="the last page's after")
+    start = 0 if after is None else players.index(after) + 1
     page = players[start : start + limit]
     rows: list[Paid] | list[Refund]
     if book.voided:

@@ -7,6 +7,7 @@ each instruction once, by its transaction id. The actor dies on either side of a
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -17,10 +18,17 @@ import pytest
 
 from controller.book.hands import HandBook
 from controller.book.setting import BookSetting
+from controller.bus.errors import CommandRefused
 from controller.bus.hub import Request
 from controller.cards import shuffled_shoe
+from controller.commands import Settlement as SettlementArgs
+from controller.journal.reader import open_read_only
 from controller.journal.store import TRANSACTIONS_KEPT_MS, Journal
 from controller.journal.verify import verify
+from controller.record import settlements
+from controller.record.queries import answer
+from controller.record.settlements import Pages
+from controller.record.statistics import Statistics
 from controller.rules.options import GameOptions
 from controller.service.actor import Actor
 from controller.table.draft import Setting
@@ -42,10 +50,12 @@ class Hub:
 
     def __init__(self) -> None:
         self.answer: dict[str, Any] = {}
+        self.woken = threading.Event()
 
     def publish(self, frame: bytes) -> None: ...
 
-    def wake(self) -> None: ...
+    def wake(self) -> None:
+        self.woken.set()
 
     def reply(self, _request: Request, body: bytes) -> None:
         self.answer = json.loads(body)
@@ -80,6 +90,7 @@ class House:
 
     def died(self) -> None:
         assert self.journal is not None
+        self.actor._desk.close()
         self.journal.close()
         self.deaths += 1
 
@@ -118,8 +129,16 @@ class House:
                 if role == "supervisor"
                 else {"id": id_, "command": name, "args": args}
             )
+            self.hub.answer = {}
             if self.alive(lambda body=body: self.actor._serve(Request(b"", role, "pat", body.encode()))):
-                return self.hub.answer
+                return self.hub.answer or self._from_the_desk()
+
+    def _from_the_desk(self) -> Any:
+        """What another thread answers from the record."""
+        while not (answers := self.actor._desk.answers()):
+            assert self.hub.woken.wait(30)
+            self.hub.woken.clear()
+        return json.loads(answers[0][1])
 
 
 class Platform:
@@ -156,8 +175,9 @@ class Game:
     def __init__(self, house: House, seed: int) -> None:
         self.house, self.seed = house, seed
         self.platform = Platform()
-        self.shoe = shuffled_shoe(Random(seed))
+        self.shoes, self.shoe = 0, [""]
         self.rounds: list[str] = []
+        self.pulled: dict[str, list[dict[str, Any]]] = {}
         self.voided: list[str] = []
 
     @property
@@ -170,8 +190,7 @@ class Game:
     def play(self, rounds: int) -> None:
         """So many rounds from a closed table."""
         self.house.send("start-shift", "start_shift", "supervisor")
-        self.house.send("load-shoe-1", "load_shoe", "dealer")
-        while len(self.rounds) < rounds or self.state.phase not in ("result", "voided"):
+        while len(self.rounds) < rounds or self.state.round_open or self.state.book.unposted:
             self.turn()
         self.finish()
 
@@ -184,6 +203,10 @@ class Game:
             return
         step, round_ = state.step, state.round.id if state.round else ""
         match step.kind:
+            case "load_shoe":
+                self.shoes += 1
+                self.shoe = shuffled_shoe(Random(f"{self.seed}/{self.shoes}"))
+                house.send(f"load-shoe-{self.shoes}", "load_shoe", "dealer")
             case "reopen":
                 house.send(f"reopen-{round_}", "reopen", "supervisor", reason="go on")
             case "open_bets":
@@ -277,11 +300,13 @@ class Game:
         """Pull what the last round comes to, page by page."""
         if not self.rounds:
             return
-        after = None
+        after, found = None, self.pulled.setdefault(self.rounds[-1], [])
+        found.clear()
         while True:
             args = {"round": self.rounds[-1]} | ({} if after is None else {"after": after})
             answer = self.house.send("settlement-query", "settlement", **args)
             self.reply(answer)
+            found += answer["data"]["rows"] + answer["data"]["instructions"]
             if not answer["data"]["more"]:
                 return
             after = answer["data"]["after"]
@@ -301,8 +326,7 @@ def houses() -> Iterator[list[House]]:
     found: list[House] = []
     yield found
     for house in found:
-        if house.journal is not None:
-            house.journal.close()
+        house.died()
 
 
 @pytest.mark.parametrize("game", ["boundless", "classic", "baccarat"])
@@ -321,11 +345,30 @@ def test_no_money_is_lost_or_moved_twice_whatever_crashes(tmp_path: Path, houses
     assert (second.rounds, second.voided) == (first.rounds, first.voided)
     assert second.platform.done == first.platform.done
     assert second.platform.balances == first.platform.balances
+    assert list(from_the_record(deadly.path, second.rounds)) == list(second.pulled.items())
     for house, played in ((calm, first), (deadly, second)):
         audit = house.table.state.book.check()  # type: ignore[union-attr]
         assert audit.at_risk == audit.unpaid == 0
         assert sum(played.platform.balances.values()) == START * len(PLAYERS) - audit.house
         assert verify(house.path).ok
+
+
+def from_the_record(path: Path, rounds: list[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """What the platform pulled, pulled again later, a few players at a time."""
+    for round_ in rounds:
+        found, pages, after, more = [], Pages(), None, True
+        with open_read_only(path) as journal, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(settlements, "PAGE", 4)
+            while more:
+                data = answer(journal, SettlementArgs(round=round_, after=after), Statistics(), pages)
+                found.append(json.loads(json.dumps(data)))
+                after, more = data["after"], data["more"]
+        assert [len(data["rows"]) for data in found] == [4, 2]
+        yield (
+            round_,
+            [row for data in found for row in data["rows"]]
+            + [order for data in found for order in data["instructions"]],
+        )
 
 
 def place(house: House, id_: str, *bets: dict[str, Any]) -> Any:
@@ -399,3 +442,57 @@ def test_a_debit_is_known_with_its_bet_or_not_at_all(tmp_path: Path, houses: lis
         assert house.journal is not None
         assert (f"P{number}" in house.table.state.book.entries) is stands  # type: ignore[union-attr]
         assert house.journal.spent([f"w-{number}"]) == ({f"w-{number}"} if stands else set())
+
+
+def coup(table: Any, name: str, **stakes: int) -> str:
+    """Play one coup of a platform's table that PLAYER wins, 9 to 4."""
+    table.order("open_bets")
+    round_: str = table.status()["round"]
+    bets = [
+        {"player": player, "bet": "BANKER", "stake": stake, "transaction": f"{name}-{player}", "available": 0}
+        for player, stake in stakes.items()
+    ]
+    assert table.order("place_bets", role="game_server", round=round_, bets=bets).data["refused"] == []
+    table.order("close_bets")
+    for position, card in zip(
+        ("player/0", "banker/0", "player/1", "banker/1"), ("9S", "2H", "TD", "2C"), strict=True
+    ):
+        table.step(f"draw {position}")
+        table.line.cards(card)
+    table.until(lambda: table.feed("bets_settled"), "the settlement")
+    table.step("open_bets")
+    return round_
+
+
+def test_settlements_of_earlier_rounds_over_the_socket(rig: Callable[..., Any]) -> None:
+    """A platform that was away pulls them after further rounds, another shoe and a kill -9; wrong questions are told
+    what is wrong with them."""
+    game = {"game": "baccarat", "burn": "none", "decisions": "book"}
+    table = rig(game=game, wallet={"kind": "platform"})
+    table.to_burn()
+    first = coup(table, "one", A=10, B=20)
+
+    def pull(round_: str, **args: Any) -> Any:
+        return table.order("settlement", role="game_server", round=round_, **args).data
+
+    live = pull(first)
+    assert [row["player"] for row in live["rows"]] == ["A", "B"]
+    second = coup(table, "two", B=30)
+    assert pull(first) == live
+    table.order("end_shift")
+    table.kill()
+    table.run()
+    assert pull(first) == live
+    assert [row["stake"] for row in pull(second)["rows"]] == [30]
+    assert pull(first, after="A")["rows"] == live["rows"][1:]
+    assert pull(first, after="B")["rows"] == []
+    for args, code in (
+        ({"round_": "20200101-0001-001"}, "not_found"),
+        ({"round_": first, "version": 2}, "bad_args"),
+        ({"round_": first, "version": 0}, "bad_args"),
+        ({"round_": first, "after": "C"}, "bad_args"),
+    ):
+        name = args.pop("round_")
+        with pytest.raises(CommandRefused) as caught:
+            pull(str(name), **args)
+        assert caught.value.code == code, args
