@@ -81,8 +81,8 @@ class Totals(NamedTuple):
     agrees: bool | None = None
 
 
-#: What a settled hand or bet is known by in its round.
-_Key = tuple[str, str, int | None, bool, str | None]
+#: What a player's settled hand or bet is known by in its round: bet, box, behind, line.
+_Key = tuple[str, int | None, bool, str | None]
 
 
 class BetRecord:
@@ -92,7 +92,7 @@ class BetRecord:
         # The book knows by which transaction it took an amount; whose wallet it is makes no difference to that.
         self._book: Book = open_book(BookSetting(table=table, game=game, wallet="embedded"))
         self._stakes: dict[str, BetRow] = {}  # of the round in progress, by transaction
-        self._returned: dict[_Key, int] = {}  # in the same round, under the version before
+        self._returned: dict[str, dict[_Key, int]] = {}  # by player in the same round, under the version before
 
     def rows(self, timed: Timed) -> Iterator[BetRow]:
         """The rows of the next fact."""
@@ -150,6 +150,18 @@ class BetRecord:
             yield found
 
     def _settled(self, timed: Timed, paid: Paid) -> Iterator[BetRow]:
+        before = self._returned.get(paid.player, {})
+        now = self._returned[paid.player] = {}
+        for row in self._results(timed, paid):
+            key = (row.bet, row.box, row.behind, row.line)
+            now[key] = now.get(key, 0) + (row.returned or 0)
+            yield row._replace(amount=(row.returned or 0) - before.pop(key, 0))
+        # A round declared void later pays stakes back, not hands: what hands had brought goes back.
+        for (bet, box, behind, line), returned in before.items():
+            row = self._result(timed, paid, bet, 0, VOID, 0, box, behind, line)
+            yield row._replace(amount=-returned)
+
+    def _results(self, timed: Timed, paid: Paid) -> Iterator[BetRow]:
         for hand in paid.hands:
             yield self._result(
                 timed, paid, "main", hand.stake, hand.result, hand.returned, _box(hand.line), hand.behind, hand.line
@@ -172,9 +184,6 @@ class BetRecord:
         behind: bool,
         line: str | None = None,
     ) -> BetRow:
-        key = (paid.player, bet, box, behind, line)
-        before = self._returned.get(key, 0)
-        self._returned[key] = returned
         return BetRow(
             at_ms=timed.at_ms,
             round=timed.round,
@@ -188,7 +197,6 @@ class BetRecord:
             stake=stake,
             result=result,
             returned=returned,
-            amount=returned - before,
             transaction=paid.transaction,
         )
 

@@ -248,3 +248,22 @@ def test_a_hand_settled_twice_in_other_rounds_is_not_a_correction() -> None:
 
     timed = [Timed(1, "r-1", paid(20)), Timed(2, "r-2", paid(20))]
     assert [r.amount for r in bet_rows(BetRecord("t", "boundless"), timed)] == [20, 20]
+
+
+def test_a_round_declared_void_after_its_result(play: Any) -> None:
+    """Hands give back what they had brought, stakes come back: in the end nobody won or lost anything."""
+    for p in (boundless(play), seated(play)):
+        book = p.table.state.book.copy()
+        told = book.settle_void()
+        timed, paid = p.timed, tuple(book.due(99))
+        totals = f.BetsSettled(version=2, stake=told.stake, returned=told.returned, players=told.players)
+        timed += [
+            Timed(p.EPOCH_MS + p.now, p.round, fact)
+            for fact in (totals, f.SettlementPosted(version=2, rows=paid))
+        ]  # fmt: skip
+        moved: Counter[str] = Counter()
+        for row in bet_rows(BetRecord("t-1", p.table.setting.rules.game), timed):
+            moved[row.player] += row.amount
+        assert set(moved.values()) == {0}
+        (total,) = round_totals(BetRecord("t-1", p.table.setting.rules.game), timed)
+        assert (total.version, total.returned, total.amount, total.agrees) == (2, total.stake, 0, True)
