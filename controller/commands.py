@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from controller.book.rows import BetRequest, DecisionRequest, FollowRequest, InsuranceRequest
+from controller.book.rows import BalanceRequest, BetRequest, DecisionRequest, FollowRequest, InsuranceRequest
 from controller.refusal import Refusal
 
 Role = Literal["observer", "game_server", "dealer", "supervisor", "camera", "technician"]
@@ -70,6 +70,13 @@ class PlaceBets(Args, frozen=True, kw_only=True):
     bets: list[BetRequest]
 
 
+class SetBalances(Args, frozen=True, kw_only=True):
+    """Set accounts of the table's own wallet (``kind = "embedded"``), at most 2,000; refused ones are listed one by
+    one."""
+
+    accounts: list[BalanceRequest]
+
+
 class Insure(Args, frozen=True, kw_only=True):
     """Players who take insurance."""
 
@@ -98,6 +105,13 @@ class Settlement(Args, frozen=True, kw_only=True):
     round: str
     version: int = 1
     after: str | None = None
+
+
+class Bets(Args, frozen=True, kw_only=True):
+    """The bet record of one player in one round: every amount staked, settled and refunded."""
+
+    round: str
+    player: str
 
 
 class Pause(Args, frozen=True, kw_only=True):
@@ -253,6 +267,8 @@ COMMANDS: Final[dict[str, type[Args]]] = {
     "decide": Decide,
     "follow": FollowBets,
     "settlement": Settlement,
+    "bets": Bets,
+    "set_balances": SetBalances,
     "load_shoe": LoadShoe,
     "pause": Pause,
     "log_on": NoArgs,
@@ -279,7 +295,7 @@ COMMANDS: Final[dict[str, type[Args]]] = {
 _OBSERVER = frozenset({"snapshot", "since", "status"})
 _DEALER = _OBSERVER | {"load_shoe", "pause", "log_on", "log_off", "confirm", "report"}
 #: Answered from the journal, beside the table.
-RECORD: Final = frozenset({"history", "statistics", "shoe_report"})
+RECORD: Final = frozenset({"history", "statistics", "shoe_report", "bets"})
 ROLES: Final[dict[str, frozenset[str]]] = {
     "observer": _OBSERVER,
     "game_server": _OBSERVER
@@ -293,6 +309,8 @@ ROLES: Final[dict[str, frozenset[str]]] = {
         "decide",
         "follow",
         "settlement",
+        "bets",
+        "set_balances",
     },
     "dealer": _DEALER,
     "supervisor": _DEALER
@@ -308,7 +326,7 @@ ROLES: Final[dict[str, frozenset[str]]] = {
         "approve",
         "acknowledge",
     }
-    | RECORD,
+    | (RECORD - {"bets"}),
     "camera": frozenset({"sighting", "camera_health"}),
     "technician": frozenset({"status"}),
 }

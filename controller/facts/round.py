@@ -17,6 +17,8 @@ class BettingOpened(Fact, frozen=True, kw_only=True, tag="betting_opened"):
     last_round: bool
     #: A shuffling machine holds all 416 cards again (BAC-02, ``shuffle = "every_round"``).
     reshuffled: bool = False
+    #: Side bets offered in this round of the shoe (SHOE-13).
+    side_bets_open: tuple[str, ...] = ()
 
 
 class BettingClosed(Fact, frozen=True, kw_only=True, tag="betting_closed"):

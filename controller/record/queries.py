@@ -10,8 +10,11 @@ import msgspec
 
 from controller import commands
 from controller.facts import decode_fact
+from controller.frames import iso_ms
 from controller.journal.reader import JournalReader
 from controller.journal.records import FactRow
+from controller.record.bets import TYPES as BET_TYPES
+from controller.record.bets import BetRecord, Timed, bet_rows
 from controller.record.rounds import RoundRecord, summary
 from controller.record.settlements import Pages
 from controller.record.shoes import shoe_report
@@ -33,6 +36,8 @@ def answer(journal: JournalReader, args: commands.Args, statistics: Statistics, 
             opened = journal.mark("betting_opened", round=round_)
             end = None if opened is None else _end(journal, opened.n)
             return (pages or Pages()).page(journal, round_, version, after, end)
+        case commands.Bets(round=round_, player=player):
+            return {"rows": list(_bets_of(journal, round_, player))}
         case commands.History(round=str(round_)):
             return whole_round(journal, round_)
         case commands.History(after=after, limit=limit):
@@ -43,6 +48,19 @@ def answer(journal: JournalReader, args: commands.Args, statistics: Statistics, 
         case commands.ShoeReport(shoe=shoe):
             return one_shoe(journal, shoe)
     raise TypeError(f"{args} is no query of the record")
+
+
+def _bets_of(journal: JournalReader, round_: str, player: str) -> Iterator[Json]:
+    """A player's bet record of one round. Raises ``Refusal`` (``not_found``)."""
+    first = journal.mark("betting_opened", round=round_)
+    if first is None:
+        raise Refusal("not_found", f"the journal holds no round {round_[:64]!r}")
+    game = _context(journal, first.n)["game"]
+    stored = journal.facts(first.n, to_n=_end(journal, first.n), round=round_, types=BET_TYPES)
+    timed = (Timed(row.at_ms, round_, decode_fact(row.body)) for row in stored)
+    for row in bet_rows(BetRecord(journal.table, game), timed, player):
+        found = row._asdict()
+        yield {"time": iso_ms(found.pop("at_ms")), **found}
 
 
 def whole_round(journal: JournalReader, round_: str) -> Json:

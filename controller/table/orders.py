@@ -9,6 +9,7 @@ from controller import commands as c
 from controller import facts as f
 from controller.book.classic import ClassicBook
 from controller.refusal import Refusal
+from controller.rules.side_bets import bets_of
 from controller.table import approvals, betting, people, sightings
 from controller.table.advance import end_shoe, open_seals
 from controller.table.draft import Draft
@@ -136,6 +137,7 @@ def _open_bets(draft: Draft, command: c.Command, args: Any) -> None:  # noqa: AR
             last_round=shoe.last_round == shoe.rounds + 1,
             reshuffled=rules.shuffle == "every_round",
             book=state.book is not None,
+            side_bets_open=tuple(t.bet for t in bets_of(rules.game) if t.offered(shoe.rounds + 1)),
         )
     )
 
@@ -195,6 +197,10 @@ def _close_decisions(draft: Draft, command: c.Command, args: c.CloseDecisions) -
 def _place_bets(draft: Draft, command: c.Command, args: c.PlaceBets) -> None:  # noqa: ARG001
     _bettable(draft, args.round)
     betting.place_bets(draft, args)
+
+
+def _set_balances(draft: Draft, command: c.Command, args: c.SetBalances) -> None:  # noqa: ARG001
+    betting.set_balances(draft, args.accounts)
 
 
 def _insure(draft: Draft, command: c.Command, args: c.Insure) -> None:  # noqa: ARG001
@@ -373,6 +379,7 @@ _ORDERS: dict[str, Callable[[Draft, c.Command, Any], None]] = {
     "close_bets": _close_bets,
     "close_decisions": _close_decisions,
     "place_bets": _place_bets,
+    "set_balances": _set_balances,
     "insure": _insure,
     "decide": _decide,
     "follow": _follow,

@@ -496,3 +496,52 @@ def test_settlements_of_earlier_rounds_over_the_socket(rig: Callable[..., Any]) 
         with pytest.raises(CommandRefused) as caught:
             pull(str(name), **args)
         assert caught.value.code == code, args
+
+
+def test_a_small_house_keeps_its_own_accounts(rig: Callable[..., Any]) -> None:
+    """The embedded wallet over the socket: accounts, a bet within them, what it brought, a player's record; and what
+    is wrong with the rest is said row by row."""
+    game = {"game": "baccarat", "burn": "none", "decisions": "book"}
+    table = rig(game=game, wallet={"kind": "embedded"})
+    table.to_burn()
+
+    def gs(name: str, **args: Any) -> Any:
+        return table.order(name, role="game_server", **args).data
+
+    accounts = [("A", 100), ("B", -1), ("C", 1.5), ("D D", 5), ("E", 10**15 + 1)]
+    set_ = gs("set_balances", accounts=[{"player": player, "balance": amount} for player, amount in accounts])
+    assert set_["accepted"] == 1
+    assert [(r["index"], r["code"]) for r in set_["refused"]] == [
+        (1, "bad_balance"), (2, "bad_balance"), (3, "bad_player"), (4, "bad_balance"),
+    ]  # fmt: skip
+    table.order("open_bets")
+    round_ = table.status()["round"]
+    wishes = [("A", 60), ("A", 50), ("F", 1)]
+    bets = [
+        {"player": p, "bet": bet, "stake": n} for (p, n), bet in zip(wishes, ("PLAYER", "TIE", "TIE"), strict=True)
+    ]
+    placed = gs("place_bets", round=round_, bets=bets)
+    assert [(r["index"], r["code"]) for r in placed["refused"]] == [
+        (1, "insufficient_balance"),
+        (2, "unknown_player"),
+    ]
+    late = gs("set_balances", accounts=[{"player": "A", "balance": 1}])
+    assert [r["code"] for r in late["refused"]] == ["round_open"]
+    table.order("close_bets")
+    for position, card in zip(
+        ("player/0", "banker/0", "player/1", "banker/1"), ("9S", "2H", "TD", "2C"), strict=True
+    ):
+        table.step(f"draw {position}")
+        table.line.cards(card)
+    table.until(lambda: table.feed("bets_settled"), "the settlement")
+    table.step("open_bets")
+    rows = gs("bets", round=round_, player="A")["rows"]
+    assert [(r["what"], r["stake"], r["returned"], r["amount"]) for r in rows] == [
+        ("bet", 60, None, -60), ("settlement", 60, 120, 120),
+    ]  # fmt: skip
+    assert gs("bets", round=round_, player="Z")["rows"] == []
+    assert table.refused("bets", role="game_server", round="20200101-0001-001", player="A").code == "not_found"
+    too_many = [{"player": f"p{n}", "balance": 1} for n in range(2_001)]
+    assert table.refused("set_balances", role="game_server", accounts=too_many).code == "batch_too_large"
+    again = gs("set_balances", accounts=[{"player": "A", "balance": 7}])
+    assert (again["accepted"], again["refused"]) == (1, [])

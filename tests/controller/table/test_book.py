@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller import facts as f
-from controller.book.rows import BalanceRequest
+from controller.book.rows import BalanceRequest, BetRequest
 from controller.table.inputs import BalancesInput
 
 
@@ -192,3 +192,36 @@ def test_BAC_13_banker_is_floored(bench: Any) -> None:
     finish_posting(b)
     assert balances(b)["p1"] == 1009
     assert balances(b)["p2"] == 990
+
+
+def offered(b: Any) -> tuple[str, ...]:
+    """Open betting: what the feed offers, and that the book refuses the rest."""
+    (fact,) = [fact for fact in b.ok("open_bets") if isinstance(fact, f.BettingOpened)]
+    names = [bet for bet in b.state.book.BETS if bet not in ("main", "PLAYER", "BANKER", "TIE")]
+    checked = b.state.book.check_bets([BetRequest("A", bet, 10) for bet in names])
+    limited = {names[r.index] for r in checked.refused if r.code == "round_limit"}
+    assert limited == set(names) - set(fact.side_bets_open)
+    assert fact.public_data().get("side_bets_open", ()) == fact.side_bets_open
+    return tuple(fact.side_bets_open)
+
+
+def test_SHOE_13_the_feed_says_which_side_bets_are_open(bench: Any) -> None:
+    """Counted by rounds of the shoe, void ones included (A-04)."""
+    b = bench("boundless", decisions="book", burn="none")
+    b.ok("start_shift")
+    b.ok("load_shoe")
+    found = {}
+    for number in range(1, 47):
+        found[number] = offered(b)
+        b.ok("void", reason="only the number counts")
+        b.ok("reopen", reason="go on")
+    late = ("bust_bonus", "lucky_trio", "poker_trio")
+    assert found == {n: ("pairs", *late) if n <= 40 else late if n <= 45 else () for n in range(1, 47)}
+
+
+@pytest.mark.parametrize(("game", "bets"), [("classic", ("pair",)), ("baccarat", ())])
+def test_side_bets_of_the_other_games(bench: Any, game: str, bets: tuple[str, ...]) -> None:
+    b = bench(game, decisions="book", burn="none")
+    b.ok("start_shift")
+    b.ok("load_shoe")
+    assert offered(b) == bets

@@ -20,6 +20,8 @@ ARGS: dict[str, dict[str, Any]] = {
     "insure": {"round": "r", "players": []},
     "follow": {"round": "r", "answers": []},
     "settlement": {"round": "r"},
+    "bets": {"round": "r", "player": "p"},
+    "set_balances": {"accounts": []},
     "pause": {"reason": "x"},
     "resume": {"reason": "x"},
     "resolve": {"incident": 1, "resolution": "resume", "reason": "x"},
@@ -39,7 +41,7 @@ ALLOWED = {
     "observer": {"snapshot", "since", "status"},
     "game_server": {
         "snapshot", "since", "status", "open_bets", "close_bets", "close_decisions", "branch_demand", "place_bets",
-        "decide", "insure", "follow", "settlement",
+        "decide", "insure", "follow", "settlement", "bets", "set_balances",
     },
     "dealer": {
         "snapshot", "since", "status", "load_shoe", "pause", "log_on", "log_off", "confirm", "report",
