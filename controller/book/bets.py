@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Sequence, Set
-from typing import Any, ClassVar, Literal, TypeVar
+from collections.abc import Callable, Iterable, Sequence, Set
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from controller.book.layered import Layered
 from controller.book.lines import NOTHING, Sum
 from controller.book.money import Money
 from controller.book.pay import Payer
 from controller.book.refusals import BATCH_MAX, BookRefusal, Checked, Refused
-from controller.book.rows import Balance, BalanceRequest, Bet, BetRequest, Entry
+from controller.book.rows import Balance, BalanceRequest, Bet, BetRequest, Entry, Row
 from controller.book.setting import BALANCE_MAX, STAKE_MAX, BookSetting
 from controller.rules.side_bets import PAYTABLES
 
@@ -286,6 +286,33 @@ def require_batch(requests: Sequence[object]) -> None:
     """Raises ``BookRefusal`` for more rows than one batch may carry."""
     if len(requests) > BATCH_MAX:
         raise BookRefusal("batch_too_large", f"{len(requests)} rows in one batch; at most {BATCH_MAX} are taken")
+
+
+class Asking(Protocol):
+    """A request that names its player."""
+
+    @property
+    def player(self) -> str: ...
+
+
+Q = TypeVar("Q", bound=Asking)
+R = TypeVar("R", bound=Row)
+
+
+def check_each(requests: Sequence[Q], check: Callable[[Q, bool], R | Fault]) -> Checked[R]:
+    """What a batch comes to whose rows do not touch each other. ``check`` is also told whether the player has a row
+    that stands in this batch. Raises ``BookRefusal`` for too many rows."""
+    require_batch(requests)
+    checked: Checked[R] = Checked([], [])
+    seen: set[str] = set()
+    for index, request in enumerate(requests):
+        found = check(request, request.player in seen)
+        if isinstance(found, Row):
+            seen.add(request.player)
+            checked.rows.append(found)
+        else:
+            checked.refused.append(Refused(index, request.player[:PLAYER_MAX], *found))
+    return checked
 
 
 def _is_text(text: str, longest: int) -> bool:

@@ -8,11 +8,11 @@ from typing import Any, Final
 import msgspec
 
 from controller.book.base import Cards
-from controller.book.bets import PLAYER_MAX, Fault, require_batch
+from controller.book.bets import PLAYER_MAX, Fault, check_each
 from controller.book.hands import HandBook, Window
 from controller.book.lines import NOTHING, SPLIT, Chosen, Line, Sum, hand_sum
 from controller.book.pay import Payer, hand_result
-from controller.book.refusals import Checked, Refused
+from controller.book.refusals import Checked
 from controller.book.rows import (
     Bet,
     BetRequest,
@@ -198,17 +198,7 @@ class ClassicBook(HandBook):
 
     def check_follows(self, requests: Sequence[FollowRequest]) -> Checked[Follow]:
         """Which answers stand. Raises ``BookRefusal`` for a batch that is too large."""
-        require_batch(requests)
-        checked: Checked[Follow] = Checked([], [])
-        seen: set[str] = set()
-        for index, request in enumerate(requests):
-            found = self._answer(request, request.player in seen)
-            if isinstance(found, Follow):
-                seen.add(request.player)
-                checked.rows.append(found)
-            else:
-                checked.refused.append(Refused(index, request.player[:PLAYER_MAX], *found))
-        return checked
+        return check_each(requests, self._answer)
 
     def _answer(self, request: FollowRequest, again: bool) -> Follow | Fault:
         window, player = self.follow, request.player

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from controller.book.base import Book
-from controller.book.bets import PLAYER_MAX, BookFault, Fault, require_batch
+from controller.book.bets import PLAYER_MAX, BookFault, Fault, check_each
 from controller.book.lines import DOUBLE, NOTHING, SPLIT, Chosen, Line, Story, Sum, automatic, hand_sum, story
 from controller.book.money import transaction_id
-from controller.book.refusals import BookRefusal, Checked, Refused
+from controller.book.refusals import BookRefusal, Checked
 from controller.book.rows import (
     Decision,
     DecisionRequest,
@@ -144,19 +144,10 @@ class HandBook(Book):
         """Who may buy insurance. Raises ``BookRefusal`` if the window is not open or the batch too large."""
         if not self.insurance_open:
             raise BookRefusal("no_insurance", "the insurance window is not open")
-        require_batch(requests)
-        checked: Checked[Insurance] = Checked([], [])
-        seen: set[str] = set()
-        for index, request in enumerate(requests):
-            found = self._insure(request.player, request.player in seen)
-            if isinstance(found, Insurance):
-                seen.add(request.player)
-                checked.rows.append(found)
-            else:
-                checked.refused.append(Refused(index, request.player[:PLAYER_MAX], *found))
-        return checked
+        return check_each(requests, self._insure)
 
-    def _insure(self, player: str, again: bool) -> Insurance | Fault:
+    def _insure(self, request: InsuranceRequest, again: bool) -> Insurance | Fault:
+        player = request.player
         entry = self.entries.get(player)
         first = None if entry is None else self._first(entry)
         if entry is None or first is None:
@@ -214,17 +205,7 @@ class HandBook(Book):
     def check_decisions(self, requests: Sequence[DecisionRequest]) -> Checked[Decision]:
         """Which decisions stand. Raises ``BookRefusal`` for a batch that is too large; without an open window every
         row is refused."""
-        require_batch(requests)
-        checked: Checked[Decision] = Checked([], [])
-        seen: set[str] = set()
-        for index, request in enumerate(requests):
-            found = self._decide(request, request.player in seen)
-            if isinstance(found, Decision):
-                seen.add(request.player)
-                checked.rows.append(found)
-            else:
-                checked.refused.append(Refused(index, request.player[:PLAYER_MAX], *found))
-        return checked
+        return check_each(requests, self._decide)
 
     def _decide(self, request: DecisionRequest, again: bool) -> Decision | Fault:
         window, player = self.window, request.player
