@@ -10,8 +10,7 @@ import msgspec
 
 from controller.book.bets import BetBook, BookFault
 from controller.book.money import instructions, transaction_id
-from controller.book.pay import Faces, Groups, Payer, Pays
-from controller.book.refusals import BookRefusal
+from controller.book.pay import Groups, Payer, Pays
 from controller.book.rows import (
     Audit,
     Bet,
@@ -25,7 +24,6 @@ from controller.book.rows import (
     Settlement,
     StakeItem,
 )
-from controller.cards import is_card
 
 #: Faces by line, the dealer's as ``dealer`` (baccarat: ``player``, ``banker``).
 Cards = Mapping[str, Sequence[str]]
@@ -77,37 +75,6 @@ class Book(BetBook):
     def void_version(self) -> bool:
         """The latest version of the result says that the round was void."""
         return bool(self.versions) and not self.versions[-1]
-
-    def check_correction(self, round_: str, cards: Cards) -> Settlement:
-        """What ``correct`` would come to: ``returned`` against ``previous``. Changes nothing.
-
-        Raises ``BookRefusal``: the book holds another round, that round is void or not yet paid to everybody, or
-        ``cards`` are not the faces of the same places.
-        """
-        if round_ != self.round:
-            raise BookRefusal("wrong_round", f"round {round_[:40]!r} is not the last one of this book")
-        if self.voided or not self.versions:
-            raise BookRefusal(
-                "not_settled", f"round {round_} has no result" + (": it is void" if self.voided else "")
-            )
-        if self.unposted:
-            raise BookRefusal("not_settled", f"round {round_} is still being paid: {self.unposted} players to come")
-        _require_same_places(self.versions[-1], {line: tuple(faces) for line, faces in cards.items()})
-        return self.copy().settle(cards)
-
-    def correct(self, round_: str, cards: Cards) -> Settlement:
-        """Settle the last round again as its next version: every player's row is then due with the difference.
-
-        ``cards`` are the corrected faces of every line. Raises ``BookRefusal`` as ``check_correction`` does. A round
-        that the book no longer holds: ``correction.Correction`` and ``apply_corrected``.
-        """
-        self.check_correction(round_, cards)
-        return self.settle(cards)
-
-    def apply_corrected(self, rows: Sequence[Paid]) -> None:
-        """Move the differences of a later version of a round that the book no longer holds."""
-        for row in rows:
-            self.money.give(row.player, row.amount)
 
     def settlement(self) -> Settlement:
         """Totals and groups of the latest version of the result."""
@@ -275,20 +242,6 @@ class VoidPayer(Payer):
     def _groups(self) -> Groups:
         book = self._book
         return (), (BetGroup("all", VOID, 0, len(book.entries), book.staked, book.staked),)
-
-
-def _require_same_places(before: Mapping[str, Faces], cards: Mapping[str, Faces]) -> None:
-    """A correction changes faces, never which cards lie where.
-
-    Raises ``BookRefusal`` (``bad_cards``) for another line or length, or for what is no card.
-    """
-    for line in sorted({*before, *cards}):
-        had, has = len(before.get(line, ())), len(cards.get(line, ()))
-        if had != has:
-            raise BookRefusal("bad_cards", f"{line} has {had} cards in this round, not {has}")
-    wrong = [face for faces in cards.values() for face in faces if not is_card(face)]
-    if wrong:
-        raise BookRefusal("bad_cards", f"{wrong[0][:10]!r} is not a card")
 
 
 def _rows_of(entry: Entry) -> list[Row]:

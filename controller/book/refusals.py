@@ -42,9 +42,6 @@ CODES: Final = {
     "already_answered": "the player has answered in this window",
     "bad_balance": "a balance is a whole number of minor units, not negative",
     "round_open": "the player has bets in a round that is not settled",
-    "wrong_round": "the book does not hold this round",
-    "not_settled": "the round is void, or not yet settled and paid to everybody",
-    "bad_cards": "a correction changes faces of cards, not their places or their number",
 }
 
 #: Rows that one batch may carry.
