@@ -39,7 +39,7 @@ def test_kills_lose_no_card_and_publish_no_seq_twice(tmp_path_factory: pytest.Te
             wanted = rng.randrange(5, 60)
             deadline = time.monotonic() + 60
             while wanted > 0 or (number == KILLS and not _at_rest(client)):
-                assert time.monotonic() < deadline, f"stalled at {client.state['step']} after kill {number}"
+                assert time.monotonic() < deadline, f"stalled after kill {number}: {client.state}"
                 frame = client.next_event(0.5)
                 if frame is None:
                     studio.check()

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from controller import public
+from controller.commands import Command, Resume
 from controller.config import Loaded
 from controller.facts import decode_fact
 from controller.frames import decode_frame
@@ -25,6 +26,7 @@ from controller.service.audit import audit
 from controller.service.auditor import Auditor
 from controller.service.freeze import FreezeError, freeze, thaw
 from controller.service.setting import setting_of
+from controller.table.inputs import CommandInput
 from controller.table.table import Table
 
 GAMES = ("boundless", "classic", "baccarat")
@@ -265,3 +267,37 @@ def test_a_failed_audit_ends_with_its_process(copied: Loaded, monkeypatch: pytes
     auditor.tick(1)  # no answer is no finding
     assert (auditor.failure, auditor.audits) == (None, 0)
     auditor.close()
+
+
+class Failed:
+    """An auditor that has found something."""
+
+    def __init__(self) -> None:
+        self.failure: str | None = None
+
+    def tick(self, now: int) -> None: ...
+
+    def shoe_ended(self, n: int) -> None: ...
+
+
+def test_a_failed_audit_holds_the_table_whoever_resumes(copied: Loaded) -> None:
+    auditor = Failed()
+    with Journal.create_or_open(copied.journal, table=copied.config.table.id, now_ms=0) as journal:
+        actor = Actor(Table(setting_of(copied)), journal, Hub(), auditor=auditor)  # type: ignore[arg-type]
+        actor.recover()
+        actor._tend_auditor(0)
+        assert "pause" not in actor._table.state.holds
+        auditor.failure = "the program's files are not those it was started with"
+        for _ in range(2):
+            actor._tend_auditor(1)
+            hold = actor._table.state.holds["pause"]
+            assert hold.by == "policy:audit"
+            assert hold.reason == "the audit failed: the program's files are not those it was started with"
+            actor._tend_auditor(2)  # once is enough
+            args = Resume(reason="never mind")
+            seen = actor._table.state.seq
+            order = Command(id="resume-it", name="resume", args=args, seen_seq=seen, role="supervisor", person="sam")
+            actor._take(CommandInput(order, "20261129"))
+            assert "pause" not in actor._table.state.holds
+        reasons = [row for row in journal.facts() if row.type == "paused"]
+        assert len(reasons) == 2
