@@ -14,6 +14,7 @@ from typing import Final
 from controller.journal.records import FactRow, Frame
 
 _MAGIC: Final = b"dealerd journal 1\n"
+_NEXT: Final = b"dealerd journal next file 1\n"
 _NUMBERS: Final = struct.Struct(">qqq")
 _FRAME: Final = struct.Struct(">q32s")
 _LENGTH: Final = struct.Struct(">I")
@@ -24,6 +25,13 @@ _ABSENT: Final = b"\xff\xff\xff\xff"
 def genesis(feed: str, table: str) -> bytes:
     """The hash that the first fact of this feed and table follows: a journal cannot pass for another's."""
     return hashlib.sha256(bytes(32) + _MAGIC + _text(feed) + _text(table)).digest()
+
+
+def successor(previous: bytes, first_n: int, first_seq: int, snapshot: bytes) -> bytes:
+    """The hash that the first fact of a next file follows: ``previous`` is the last of the file before it,
+    ``snapshot`` the table's state between them."""
+    numbers = _NUMBERS.pack(first_n, first_seq, len(snapshot))
+    return hashlib.sha256(previous + _NEXT + numbers + hashlib.sha256(snapshot).digest()).digest()
 
 
 def link(previous: bytes, fact: FactRow, frames: Sequence[Frame]) -> bytes:

@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterator
 from types import TracebackType
 from typing import Final, Self
 
-from controller.journal import schema
+from controller.journal import older, schema
 from controller.journal.database import Database
 from controller.journal.errors import JournalError
-from controller.journal.records import CommandRecord, FactRow, Frame
+from controller.journal.records import CommandRecord, FactRow, Frame, Head
 
 _WINDOW: Final = 2_000  # facts looked at in one transaction
 
@@ -30,6 +30,8 @@ class JournalReader:
         self.feed_id: Final[str] = meta["feed"]
         self.table: Final[str] = meta["table"]
         self.created_ms: Final[int] = meta["created_ms"]
+        self.head: Final = Head.of(meta)
+        self._meta = meta
 
     @property
     def last_n(self) -> int:
@@ -42,6 +44,12 @@ class JournalReader:
         """The newest frame's number at this moment, 0 if there is none."""
         last: int = self._database.rows("SELECT coalesce(max(seq), 0) FROM outbox")[0][0]
         return last
+
+    def older(self) -> Iterator[JournalReader]:
+        """The sealed files before this one, the newest first, as far as they are there; each is closed again."""
+        for path in older.paths(self.path, self._meta):
+            with open_read_only(path) as reader:
+                yield reader
 
     def mark(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class FactRow(NamedTuple):
@@ -33,3 +33,18 @@ class CommandRecord(NamedTuple):
     digest: bytes
     reply: bytes
     at_ms: int
+
+
+class Head(NamedTuple):
+    """Where a file begins: ``created_ms`` in UTC; its first fact and frame, above 1 if it continues another file;
+    then ``snapshot`` is the table's state before them, as the service froze it."""
+
+    created_ms: int
+    first_n: int
+    first_seq: int
+    snapshot: bytes | None
+
+    @classmethod
+    def of(cls, meta: dict[str, Any]) -> Head:
+        """Of what ``schema.read_meta`` returned."""
+        return cls(meta["created_ms"], meta["first_n"], meta["first_seq"], meta.get("snapshot"))

@@ -46,9 +46,9 @@ UPDATE_SENT: Final = "UPDATE meta SET value = ? WHERE key = 'sent_seq'"
 FACT_COLUMNS: Final = "n, epoch, at_ms, type, shoe, round, body"
 
 
-def create(database: Database, *, feed: str, table: str, now_ms: int) -> None:
-    """Make the tables in one transaction. ``now_ms`` is UTC in milliseconds."""
-    meta = {"schema": SCHEMA, "feed": feed, "table": table, "created_ms": now_ms, "sent_seq": 0}
+def create(database: Database, *, feed: str, table: str, now_ms: int, more: dict[str, Any] | None = None) -> None:
+    """Make the tables in one transaction. ``now_ms`` is UTC in milliseconds; ``more``: further keys of the head."""
+    meta = {"schema": SCHEMA, "feed": feed, "table": table, "created_ms": now_ms, "sent_seq": 0, **(more or {})}
     batches: list[Batch] = [(sql, [()]) for sql in _TABLES]
     batches.append((f"PRAGMA application_id = {APPLICATION_ID}", [()]))
     batches.append(("INSERT INTO meta VALUES (?, ?)", list(meta.items())))
@@ -56,9 +56,14 @@ def create(database: Database, *, feed: str, table: str, now_ms: int) -> None:
 
 
 def complete(database: Database) -> None:
-    """Add what a journal of another version lacks: indexes, no data. For the writer, once a start."""
+    """Add what a journal of another version lacks: indexes, no data. For the writer, once a start.
+
+    A seal on a file that is still written is that of a succession which was cut off: it is taken away.
+    """
     there: dict[str, str] = dict(database.rows("SELECT name, sql FROM sqlite_schema WHERE type = 'index'"))
     batches: list[Batch] = []
+    if database.rows("SELECT 1 FROM meta WHERE key = 'sealed_n'"):
+        batches.append(("DELETE FROM meta WHERE key IN ('sealed_n', 'sealed_hash')", [()]))
     for name, sql in _INDEXES.items():
         if there.get(name) != sql:
             batches += [(f"DROP INDEX IF EXISTS {name}", [()]), (sql, [()])]
@@ -67,10 +72,11 @@ def complete(database: Database) -> None:
 
 
 def read_meta(database: Database, path: str) -> dict[str, Any]:
-    """The journal's head: ``schema feed table created_ms sent_seq genesis_feed feed_after_seq``.
+    """The journal's head: ``schema feed table created_ms sent_seq genesis_feed feed_after_seq first_n first_seq``.
 
     A restored journal has a new ``feed``; its chain begins with ``genesis_feed``, and frames up to ``feed_after_seq``
-    bear an older id.
+    bear an older id. A file that continues another one has ``first_n`` above 1, and ``previous`` (its name),
+    ``previous_hash``, ``first_hash``, ``first_epoch`` and ``snapshot``.
 
     Raises ``JournalDamaged`` if the file is no journal, ``JournalError`` if another version wrote it.
     """
@@ -85,4 +91,8 @@ def read_meta(database: Database, path: str) -> dict[str, Any]:
     kinds = {"feed": str, "table": str, "created_ms": int, "sent_seq": int}
     if not all(isinstance(meta.get(key), kind) for key, kind in kinds.items()):
         raise JournalDamaged(f"journal {path}: its head is incomplete; restore a backup")
-    return {"genesis_feed": meta["feed"], "feed_after_seq": 0} | meta
+    meta = {"genesis_feed": meta["feed"], "feed_after_seq": 0, "first_n": 1, "first_seq": 1} | meta
+    kinds = {"previous": str, "previous_hash": bytes, "first_hash": bytes, "first_epoch": int, "snapshot": bytes}
+    if meta["first_n"] > 1 and not all(isinstance(meta.get(key), kind) for key, kind in kinds.items()):
+        raise JournalDamaged(f"journal {path}: its head is incomplete; restore a backup")
+    return meta

@@ -15,11 +15,12 @@ from typing import Any, Final, Literal, Self
 
 import msgspec
 
-from controller.journal import chain, files, schema
+from controller.journal import chain, files, schema, succession
 from controller.journal.database import Batch, Database
 from controller.journal.errors import JournalBusy, JournalDamaged, JournalError, JournalFull
 from controller.journal.lock import WriterLock
-from controller.journal.records import CommandRecord, FactRow, Frame
+from controller.journal.older import Older
+from controller.journal.records import CommandRecord, FactRow, Frame, Head
 
 __all__ = [
     "COMMANDS_KEPT_MS",
@@ -55,6 +56,14 @@ _PAGE: Final = 500
 _FEED: Final = re.compile(r"[0-9a-f]{32}")
 
 
+def _first_hash(meta: dict[str, Any]) -> bytes:
+    """What the first fact of the file follows."""
+    if meta["first_n"] == 1:
+        return chain.genesis(meta["genesis_feed"], meta["table"])
+    first: bytes = meta["first_hash"]
+    return first
+
+
 class Journal:
     """The open journal of one table, with the only right to write to it."""
 
@@ -69,16 +78,18 @@ class Journal:
         self._feed: str = meta["feed"]
         self._table: str = meta["table"]
         self._sent_seq: int = meta["sent_seq"]
-        self._feed_after_seq: int = meta["feed_after_seq"]
         self._stored_sent_seq = self._sent_seq
         last = database.rows("SELECT n, epoch, hash FROM facts ORDER BY n DESC LIMIT 1")
-        head = (0, 0, chain.genesis(meta["genesis_feed"], self._table))
+        self._meta = meta
+        head = (meta["first_n"] - 1, meta.get("first_epoch", 0), _first_hash(meta))
         self._last_n: int
         self._last_epoch: int
         self._last_hash: bytes
         self._last_n, self._last_epoch, self._last_hash = last[0] if last else head
         self._swept = ""  # how far ``forget`` has looked through the transactions
-        self._last_seq: int = database.rows("SELECT coalesce(max(seq), 0) FROM outbox")[0][0]
+        sql = "SELECT coalesce(max(seq), ?) FROM outbox"
+        self._last_seq: int = database.rows(sql, (meta["first_seq"] - 1,))[0][0]
+        self._older = Older(path, meta)
         if len(self._last_hash) != 32 or not 0 <= self._sent_seq <= self._last_seq:
             raise JournalDamaged(f"journal {path}: its end is missing or changed; run: dealerd journal verify {path}")
 
@@ -154,6 +165,11 @@ class Journal:
         return self._last_epoch
 
     @property
+    def head(self) -> Head:
+        """Where this file begins."""
+        return Head.of(self._meta)
+
+    @property
     def last_hash(self) -> bytes:
         """The newest fact's hash (32 bytes), or the hash the first one will follow."""
         return self._last_hash
@@ -168,7 +184,8 @@ class Journal:
         """The oldest frame of this feed that is kept, ``last_seq + 1`` if none: ``since`` is too old if it is below
         this minus 1. Frames before a restore bear the id of another feed."""
         oldest: int | None = self._database.rows("SELECT min(seq) FROM outbox")[0][0]
-        return max(self._last_seq + 1 if oldest is None else oldest, self._feed_after_seq + 1)
+        after: int = self._meta["feed_after_seq"]
+        return max(self._last_seq + 1 if oldest is None else oldest, after + 1)
 
     def append(
         self,
@@ -277,15 +294,19 @@ class Journal:
 
     def command(self, id: str) -> CommandRecord | None:  # noqa: A002 -- the word of the wire format
         """The stored answer to the command ``id``, None if it was never answered or is pruned."""
-        rows = self._database.rows("SELECT id, digest, reply, at_ms FROM commands WHERE id = ?", (id,))
-        return CommandRecord(*rows[0]) if rows else None
+        for database in (self._database, *self._older.databases):
+            rows = database.rows("SELECT id, digest, reply, at_ms FROM commands WHERE id = ?", (id,))
+            if rows:
+                return CommandRecord(*rows[0])
+        return None
 
     def spent(self, transactions: Collection[str]) -> frozenset[str]:
         """Those of ``transactions`` that were stored with facts, and are not forgotten."""
         if not transactions:
             return frozenset()
         asked = msgspec.json.encode(sorted(set(transactions))).decode()
-        return frozenset(id_ for (id_,) in self._database.rows(_SPENT, (asked,)))
+        files = (self._database, *self._older.databases)
+        return frozenset(id_ for database in files for (id_,) in database.rows(_SPENT, (asked,)))
 
     def forget(self, now_ms: int, limit: int = FORGET_ROWS) -> int:
         """A step of forgetting what is older than ``COMMANDS_KEPT_MS`` and ``TRANSACTIONS_KEPT_MS``; returns how
@@ -316,6 +337,46 @@ class Journal:
         except JournalFull:
             return False
 
+    def succeed(self, label: str, snapshot: bytes, now_ms: int) -> str:
+        """Seal the file and go on in a new one that begins with its last hash; returns the sealed file's path.
+
+        The sealed file is named ``<journal>.<label>``, and nothing is written to it any more. ``snapshot`` is the
+        table's state now, which the new file's chain begins with, too. Between the two names there is no moment at
+        which a kill loses anything. Raises ``JournalBusy`` if somebody reads, ``JournalError`` if there is nothing
+        to seal or unsent frames are left; the journal then goes on as it was.
+        """
+        if self._last_n < self.head.first_n or self._sent_seq != self._last_seq:
+            raise JournalError(f"journal {self._path}: nothing to seal, or frames that were not sent")
+        sealed = f"{self._path}.{label}"
+        more = succession.head_of_next(
+            self._meta,
+            sealed=sealed,
+            n=self._last_n,
+            seq=self._last_seq,
+            epoch=self._last_epoch,
+            last=self._last_hash,
+            snapshot=snapshot,
+        )
+        draft = files.make_draft(self._path, feed=self._feed, table=self._table, now_ms=now_ms, more=more)
+        try:
+            succession.seal(self._database, self._path, n=self._last_n, seq=self._sent_seq, last=self._last_hash)
+            files.put_in_place(draft, self._path, sealed)
+        except BaseException:
+            succession.unseal(self._database)
+            raise
+        self._database.close()
+        self._older.close()
+        database = Database(self._path, writable=True)
+        try:
+            database.use_wal()
+            schema.complete(database)
+            meta = schema.read_meta(database, self._path)
+        except BaseException:
+            database.close()
+            raise
+        Journal.__init__(self, database, self._lock, self._path, meta, self._on_commit)
+        return sealed
+
     def checkpoint(self) -> bool:
         """Move SQLite's log into the main file and empty it, before the file is copied or closed. False if a reader
         kept some of it."""
@@ -326,6 +387,7 @@ class Journal:
         with contextlib.ExitStack() as stack:
             stack.callback(self._lock.close)
             stack.callback(self._database.close)
+            stack.callback(self._older.close)
             # A full or failing disk costs here only repeats of sent frames and a longer log.
             with contextlib.suppress(JournalError):
                 if self._sent_seq != self._stored_sent_seq:

@@ -7,7 +7,7 @@ import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from controller.journal import chain, schema
 from controller.journal.database import Database, Row
@@ -46,6 +46,9 @@ class VerifyReport:
     last_seq: int
     last_hash: str | None
     """Hexadecimal; the genesis hash if there are no facts; None if the head is not readable."""
+    first_n: int
+    """1, or where the file continues another one whose last hash is ``previous_hash`` (hexadecimal)."""
+    previous_hash: str | None
     fault: str | None
     """The first fault and the last good fact, in words; None if there is none."""
 
@@ -93,7 +96,7 @@ def verify(
     except JournalBusy:
         raise
     except JournalError as error:
-        return VerifyReport(real, None, None, 0, 0, 0, 0, None, f"{error}; last good fact n=0")
+        return VerifyReport(real, None, None, 0, 0, 0, 0, None, 1, None, f"{error}; last good fact n=0")
     with contextlib.closing(database):
         walk = _Walk(database, real, expect_last, visit, pages)
         return walk.report(progress, start)
@@ -120,6 +123,8 @@ class _Walk:
         self._hash: bytes | None = None
         self._n = 0
         self._seq = 0
+        self._base_n = self._base_seq = 0
+        self._previous: bytes | None = None
 
     def report(self, progress: Progress | None, start: Place | None) -> VerifyReport:
         fault = None
@@ -135,8 +140,10 @@ class _Walk:
             path=self._path,
             table=self._table,
             feed=self._feed,
-            facts=self._n,
-            frames=self._seq,
+            facts=self._n - self._base_n,
+            frames=self._seq - self._base_seq,
+            first_n=self._base_n + 1,
+            previous_hash=self._previous.hex() if self._previous is not None else None,
             last_n=self._n,
             last_seq=self._seq,
             last_hash=self._hash.hex() if self._hash is not None else None,
@@ -146,7 +153,9 @@ class _Walk:
     def _check(self, progress: Progress | None, start: Place | None) -> None:
         meta = schema.read_meta(self._database, self._path)
         self._table, self._feed = meta["table"], meta["feed"]
-        self._hash = chain.genesis(meta["genesis_feed"], meta["table"])
+        self._hash = self._first_hash(meta)
+        self._base_n, self._base_seq = self._n, self._seq = meta["first_n"] - 1, meta["first_seq"] - 1
+        self._previous = meta.get("previous_hash")
         self._meet_expectation(self._hash)
         if start is not None:
             self._go_to(start)
@@ -157,11 +166,23 @@ class _Walk:
             raise _Fault(
                 f"the journal ends at n={self._n}, but fact n={self._expect[0]} was known: its end is missing"
             )
+        sealed = meta.get("sealed_n")
+        if sealed is not None and (sealed, meta.get("sealed_hash")) != (self._n, self._hash):
+            raise _Fault(f"the file was sealed at fact n={sealed}, but ends at n={self._n} or with another hash")
         if not self._pages:
             return
         problem = self._database.rows("PRAGMA integrity_check(1)")[0][0]
         if problem != "ok":
             raise _Fault(f"SQLite finds damage: {' '.join(problem.split())}")
+
+    def _first_hash(self, meta: dict[str, Any]) -> bytes:
+        if meta["first_n"] == 1:
+            return chain.genesis(meta["genesis_feed"], meta["table"])
+        self._n, self._seq = meta["first_n"] - 1, meta["first_seq"] - 1
+        first = chain.successor(meta["previous_hash"], meta["first_n"], meta["first_seq"], meta["snapshot"])
+        if first != meta["first_hash"]:
+            raise _Fault("the head of the file was changed: it does not follow from the file before it")
+        return first
 
     def _go_to(self, start: Place) -> None:
         found = self._database.rows("SELECT hash FROM facts WHERE n = ?", (start.n,))
@@ -174,9 +195,9 @@ class _Walk:
         start = self._n
         with self._database.reading():
             sql = f"SELECT {schema.FACT_COLUMNS}, hash FROM facts WHERE n > ? ORDER BY n LIMIT {_PAGE}"
-            facts = self._database.each(sql, (start or _BEFORE_ALL,))
+            facts = self._database.each(sql, (start if start > self._base_n else _BEFORE_ALL,))
             sql = "SELECT seq, n, frame FROM outbox WHERE seq > ? ORDER BY seq"
-            frames = self._database.each(sql, (self._seq or _BEFORE_ALL,))
+            frames = self._database.each(sql, (self._seq if self._seq > self._base_seq else _BEFORE_ALL,))
             with contextlib.closing(facts), contextlib.closing(frames):
                 queue = _Frames(frames)
                 # Row by row, so that damage inside the page still leaves the exact last good fact.

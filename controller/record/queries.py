@@ -11,7 +11,7 @@ import msgspec
 from controller import commands
 from controller.facts import decode_fact
 from controller.frames import iso_ms
-from controller.journal.reader import JournalReader
+from controller.journal.reader import JournalReader, open_read_only
 from controller.journal.records import FactRow
 from controller.record.bets import TYPES as BET_TYPES
 from controller.record.bets import BetRecord, Timed, bet_rows
@@ -43,7 +43,8 @@ def answer(journal: JournalReader, args: commands.Args, statistics: Statistics, 
         case commands.History(after=after, limit=limit):
             return {"rounds": list(summaries(journal, after, max(1, min(limit, PAGE))))}
         case commands.Statistics(by=by):
-            statistics.take(journal.facts(statistics.n + 1, types=TYPES))
+            for one in _from(journal, statistics.n + 1):
+                statistics.take(one.facts(statistics.n + 1, types=TYPES))
             return {"by": by, "upto_n": statistics.n, "groups": statistics.as_json(by)}
         case commands.ShoeReport(shoe=shoe):
             return one_shoe(journal, shoe)
@@ -52,60 +53,103 @@ def answer(journal: JournalReader, args: commands.Args, statistics: Statistics, 
 
 def _bets_of(journal: JournalReader, round_: str, player: str) -> Iterator[Json]:
     """A player's bet record of one round. Raises ``Refusal`` (``not_found``)."""
-    first = journal.mark("betting_opened", round=round_)
-    if first is None:
-        raise Refusal("not_found", f"the journal holds no round {round_[:64]!r}")
-    game = _context(journal, first.n)["game"]
-    stored = journal.facts(first.n, to_n=_end(journal, first.n), round=round_, types=BET_TYPES)
-    timed = (Timed(row.at_ms, round_, decode_fact(row.body)) for row in stored)
-    for row in bet_rows(BetRecord(journal.table, game), timed, player):
-        found = row._asdict()
-        yield {"time": iso_ms(found.pop("at_ms")), **found}
+    for one in _all(journal):
+        first = one.mark("betting_opened", round=round_)
+        if first is None:
+            continue
+        game = _context(one, first.n)["game"]
+        stored = one.facts(first.n, to_n=_end(one, first.n), round=round_, types=BET_TYPES)
+        timed = (Timed(row.at_ms, round_, decode_fact(row.body)) for row in stored)
+        for row in bet_rows(BetRecord(one.table, game), timed, player):
+            found = row._asdict()
+            yield {"time": iso_ms(found.pop("at_ms")), **found}
+        return
+    raise Refusal("not_found", f"the journal holds no round {round_[:64]!r}")
 
 
 def whole_round(journal: JournalReader, round_: str) -> Json:
     """Everything about one round. Raises ``Refusal`` (``not_found``)."""
-    first = journal.mark("betting_opened", round=round_)
-    if first is None:
-        raise Refusal("not_found", f"the journal holds no round {round_[:64]!r}")
-    return _round(journal, first).finish()
+    for one in _all(journal):
+        first = one.mark("betting_opened", round=round_)
+        if first is not None:
+            return _round(one, first, journal).finish()
+    raise Refusal("not_found", f"the journal holds no round {round_[:64]!r}")
 
 
 def summaries(journal: JournalReader, after: str | None, limit: int) -> Iterator[Json]:
     """At most ``limit`` rounds, newest first; those before round ``after`` if it is named."""
     before = None
-    if after is not None:
-        first = journal.mark("betting_opened", round=after)
-        if first is None:
-            raise Refusal("not_found", f"the journal holds no round {after[:64]!r}")
-        before = first.n
-    for _ in range(limit):
-        first = journal.mark("betting_opened", before=before)
-        if first is None:
+    for one in _all(journal):
+        if after is not None:
+            found = one.mark("betting_opened", round=after)
+            if found is None:
+                continue
+            before, after = found.n, None
+        while limit > 0 and (first := one.mark("betting_opened", before=before)) is not None:
+            yield summary(_round(one, first, journal).finish())
+            before = first.n
+            limit -= 1
+        if limit == 0:
             return
-        yield summary(_round(journal, first).finish())
-        before = first.n
+    if after is not None:
+        raise Refusal("not_found", f"the journal holds no round {after[:64]!r}")
 
 
 def one_shoe(journal: JournalReader, shoe: str | None) -> Json:
     """The report of a shoe, the newest if none is named. Raises ``Refusal`` (``not_found``)."""
-    loaded = journal.mark("shoe_loaded")
-    while loaded is not None and shoe is not None and loaded.shoe != shoe:
-        loaded = journal.mark("shoe_loaded", before=loaded.n)
-    if loaded is None:
-        raise Refusal("not_found", f"the journal holds no shoe {shoe[:64]!r}" if shoe else "no shoe was loaded yet")
-    following = journal.mark("shoe_loaded", after=loaded.n)
-    rows = journal.facts(loaded.n, to_n=following.n - 1 if following else None, shoe=loaded.shoe)
-    return shoe_report(tell(row) for row in rows)
+    for one in _all(journal):
+        loaded = one.mark("shoe_loaded")
+        while loaded is not None and shoe is not None and loaded.shoe != shoe:
+            loaded = one.mark("shoe_loaded", before=loaded.n)
+        if loaded is not None:
+            following = one.mark("shoe_loaded", after=loaded.n)
+            rows = one.facts(loaded.n, to_n=following.n - 1 if following else None, shoe=loaded.shoe)
+            return shoe_report(tell(row) for row in rows)
+    raise Refusal("not_found", f"the journal holds no shoe {shoe[:64]!r}" if shoe else "no shoe was loaded yet")
 
 
-def _round(journal: JournalReader, first: FactRow) -> RoundRecord:
+def _all(journal: JournalReader) -> Iterator[JournalReader]:
+    """This file and the sealed ones before it, the newest first. A file ends between shoes."""
+    yield journal
+    yield from journal.older()
+
+
+def _from(journal: JournalReader, n: int) -> Iterator[JournalReader]:
+    """The files that hold facts from ``n`` on, the oldest first."""
+    names: list[str] = []
+    for one in journal.older() if journal.head.first_n > n else ():
+        names.append(one.path)
+        if one.head.first_n <= n:
+            break
+    for name in reversed(names):
+        with open_read_only(name) as older:
+            yield older
+    yield journal
+
+
+def _mark(journal: JournalReader, kind: str, n: int) -> FactRow | None:
+    """The newest fact of a kind before ``n``, in this file or those before it."""
+    for one in _all(journal):
+        found = one.mark(kind, before=n)
+        if found is not None:
+            return found
+    return None
+
+
+def _round(journal: JournalReader, first: FactRow, newest: JournalReader) -> RoundRecord:
     record = RoundRecord(tell(first), dealer=_dealer(journal, first.n), context=_context(journal, first.n))
     end = _end(journal, first.n)
     for row in journal.facts(first.n + 1, to_n=end, round=first.round):
         record.add(tell(row))
     for row in _later(journal, first, end):
         record.add(tell(row))
+    if (
+        end is None and newest.head.first_n > journal.last_n
+    ):  # the last round of its file may be corrected in the next
+        for one in _from(newest, journal.last_n + 1):
+            for row in one.facts(one.head.first_n, to_n=_end(one, one.head.first_n - 1), round=first.round):
+                if row.n > journal.last_n:
+                    record.add(tell(row))
     sealed = any(card["card"] == "**" for card in record.data["cards"])
     ended = journal.mark("shoe_ended", after=first.n) if sealed else None
     if ended is not None and ended.shoe == first.shoe:
@@ -131,7 +175,7 @@ def _later(journal: JournalReader, first: FactRow, end: int | None) -> list[Fact
 
 def _dealer(journal: JournalReader, n: int) -> str | None:
     """Who was logged on as the dealer when fact ``n`` came."""
-    on, off = (journal.mark(kind, before=n) for kind in ("dealer_logged_on", "dealer_logged_off"))
+    on, off = (_mark(journal, kind, n) for kind in ("dealer_logged_on", "dealer_logged_off"))
     if on is None or (off is not None and off.n > on.n):
         return None
     dealer: str | None = tell(on).data.get("dealer")
@@ -140,7 +184,7 @@ def _dealer(journal: JournalReader, n: int) -> str | None:
 
 def _context(journal: JournalReader, n: int) -> Json:
     """Under which program, rules and shift fact ``n`` came."""
-    started, shift = (journal.mark(kind, before=n) for kind in ("table_started", "shift_started"))
+    started, shift = (_mark(journal, kind, n) for kind in ("table_started", "shift_started"))
     context: Json = {"table": journal.table, "game": None, "epoch": None, "program": None, "config_digest": None}
     if started is not None:
         data = msgspec.to_builtins(decode_fact(started.body))

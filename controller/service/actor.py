@@ -28,13 +28,14 @@ from controller.facts import (
     decode_fact,
     encode_fact,
 )
-from controller.journal.errors import JournalFull
+from controller.journal.errors import JournalError, JournalFull
 from controller.journal.records import CommandRecord, FactRow, Frame
 from controller.journal.store import Journal
 from controller.refusal import CODES, Refusal
-from controller.service import milestone
+from controller.service import beginning, succession
 from controller.service.auditor import Auditor
 from controller.service.desk import Desk
+from controller.service.freeze import FreezeError
 from controller.service.inbox import Inbox
 from controller.service.monitor import Monitor
 from controller.service.notify import Notifier
@@ -97,12 +98,14 @@ class Actor:
         monitor: Monitor | None = None,
         least_free: int = 0,
         room: Callable[[], int] | None = None,
+        seal: bool = False,
     ) -> None:
         self._table = table
         self._journal = journal
         self._hub = hub
         self._shoe = shoe
         self._auditor = auditor
+        self._seal = seal
         self._entropy = entropy
         self._wall = wall
         self._desk = Desk(journal.path, hub.wake)
@@ -138,7 +141,9 @@ class Actor:
     def recover(self) -> None:
         """Fold the journal, from its milestone on if it has one, and send what was durable but may not have been
         sent. Raises ``JournalFault``."""
-        n, seq = self._from_milestone()
+        self._public, n, seq = beginning.take(self._journal, self._table)
+        if n >= self._journal.head.first_n:
+            self.last_fact_ms = next(self._journal.facts(n)).at_ms
         self._table.replay(self._facts(n + 1))
         while page := self._journal.frames_since(seq, PAGE):
             for frame in page:
@@ -152,20 +157,6 @@ class Actor:
         for row in self._journal.facts(from_n):
             self.last_fact_ms = row.at_ms
             yield decode_fact(row.body)
-
-    def _from_milestone(self) -> tuple[int, int]:
-        """The last fact and frame that need not be folded, 0 if all must be."""
-        found = milestone.fitting(self._journal)
-        if found is not None:
-            try:
-                self._table.state = found.thaw(self._table.state)
-            except milestone.FreezeError as error:
-                log.warning("the whole journal is folded, which may take long: %s", error)
-            else:
-                self._public = found.public
-                self.last_fact_ms = next(self._journal.facts(found.n)).at_ms
-                return found.n, found.seq
-        return 0, 0
 
     def begin(self, start: Start) -> None:
         """The first input of this process."""
@@ -258,6 +249,18 @@ class Actor:
             if now >= self._checkpoint_at and not self._table.state.round_open:
                 self._checkpoint_at = now + CHECKPOINT_MS
                 journal.fold(1)
+                self._succeed()
+
+    def _succeed(self) -> None:
+        """Go on in a new file when the month is over and nothing is in motion."""
+        state, now = self._table.state, self._wall()
+        if self._seal and succession.due(self._journal, state, now):
+            try:
+                sealed = succession.succeed(self._journal, self._table, self._public, now)
+            except (JournalError, FreezeError) as error:
+                log.warning("the journal is not sealed yet: %s", error)
+            else:
+                log.info("the journal of the month before is sealed: %s", sealed)
 
     def _tend_auditor(self, now: int) -> None:
         """A failed audit holds the table, whoever lifts the hold, until the next start or a sound audit."""

@@ -22,12 +22,13 @@ from controller.config import ConfigError, Loaded, load
 from controller.facts import decode_fact
 from controller.journal.errors import JournalError
 from controller.journal.reader import open_read_only
-from controller.journal.records import FactRow, Frame
+from controller.journal.records import FactRow, Frame, Head
 from controller.journal.verify import Place, VerifyReport, verify
 from controller.service import milestone
 from controller.service.digest import program_digest
 from controller.service.freeze import FreezeError, freeze
 from controller.service.setting import setting_of
+from controller.service.succession import thaw_snapshot
 from controller.table.table import JournalFault, Table
 
 #: A fact that ends a shoe; the state after it is small and nothing is in motion.
@@ -50,13 +51,20 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 class _Fold:
     """Folds the facts that the walk passes, up to the end of the newest shoe."""
 
-    def __init__(self, loaded: Loaded, end: int, old: milestone.Milestone | None, start: Place | None) -> None:
+    def __init__(
+        self,
+        loaded: Loaded,
+        end: int,
+        old: milestone.Milestone | None,
+        start: Place | None,
+        head: Head,
+    ) -> None:
         self._loaded = loaded
         self._table = Table(setting_of(loaded))
         self._end = end
         self._old = old
         self._program = program_digest()
-        self._seq = start.seq if start else 0
+        self._seq = start.seq if start else head.first_seq - 1
         self.public = public.initial()
         self.made: milestone.Milestone | None = None
         self.note: str | None = None
@@ -64,6 +72,8 @@ class _Fold:
         if start is not None and old is not None:
             self._table.state = old.thaw(self._table.state)
             self.public = old.public
+        elif head.snapshot is not None:
+            self._table.state, self.public = thaw_snapshot(head.snapshot, like=self._table.state)
 
     def visit(self, fact: FactRow, sent: Sequence[Frame], after: bytes) -> None:
         """The next sound fact."""
@@ -119,13 +129,13 @@ def audit(loaded: Loaded, *, since_milestone: bool) -> Finding:
     """Check once. Raises ``JournalError`` if the journal is not readable."""
     journal = loaded.journal
     with open_read_only(journal) as reader:
-        feed = reader.feed_id
+        feed, head = reader.feed_id, reader.head
         ends = [row.n for kind in _ENDS if (row := reader.mark(kind)) is not None]
     old = milestone.read(journal)
-    if old is not None and (old.feed, old.table) != (feed, loaded.config.table.id):
+    if old is not None and ((old.feed, old.table) != (feed, loaded.config.table.id) or old.n < head.first_n):
         old = None
     start = Place(old.n, old.seq, bytes.fromhex(old.hash)) if old is not None and since_milestone else None
-    fold = _begun(loaded, max(ends, default=0), old, start)
+    fold = _begun(loaded, max(ends, default=0), old, start, head)
     report = verify(journal, start=start, visit=fold.visit, pages=not since_milestone)
     fault = report.fault or fold.fault
     if fault is None and fold.made is not None:
@@ -133,11 +143,11 @@ def audit(loaded: Loaded, *, since_milestone: bool) -> Finding:
     return _finding(loaded, report, fold, fault)
 
 
-def _begun(loaded: Loaded, end: int, old: milestone.Milestone | None, start: Place | None) -> _Fold:
+def _begun(loaded: Loaded, end: int, old: milestone.Milestone | None, start: Place | None, head: Head) -> _Fold:
     try:
-        return _Fold(loaded, end, old, start)
+        return _Fold(loaded, end, old, start, head)
     except FreezeError as error:  # of another program: the next full audit makes a new one
-        fold = _Fold(loaded, 0, None, None)
+        fold = _Fold(loaded, 0, None, None, head._replace(snapshot=None))
         fold.note = str(error)
         return fold
 
