@@ -8,7 +8,7 @@ import re
 import typing
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -25,6 +25,10 @@ _TIME_MAX_S = 86_400.0
 #: One step of msgspec's paths: a key, or any entry of a table or list.
 _STEP = re.compile(r"[A-Za-z0-9_]+|\[[^]]*\]")
 _ENDPOINT = re.compile(r"tcp://.+:(\d+|\*)|ipc://.+")
+
+
+#: Answers to commands and wallet transactions are known for four months, so their files must be there.
+MONTHS_MIN: Final = 5
 
 
 class ConfigError(Exception):
@@ -65,6 +69,26 @@ class WalletSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     kind: Literal["platform", "embedded"] = "platform"
 
 
+class RecordSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[record]``: how long what was recorded stays."""
+
+    #: ``monthly``: when a month is over and the table at rest, its file is sealed and the next one begun.
+    seal: Literal["monthly", "never"] = "monthly"
+    #: Sealed files that ended more months ago than this are deleted when the next one is sealed; 0 keeps all.
+    keep_months: int = 0
+    #: Hours between two checks of the whole record, the program and this file while the table runs.
+    audit_every_h: float = 24.0
+
+    def problems(self) -> list[str]:
+        """What is wrong, one line each."""
+        found = []
+        if self.keep_months != 0 and not MONTHS_MIN <= self.keep_months <= 1200:
+            found.append(f"keep_months must be 0, which keeps all, or {MONTHS_MIN} to 1200, not {self.keep_months}")
+        if not 0 < self.audit_every_h <= 24:
+            found.append(f"audit_every_h must be more than 0 and at most 24 hours, not {self.audit_every_h:g}")
+        return found
+
+
 class MetricsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """``[metrics]``: metrics for a monitoring system and a health check, over HTTP to this machine only."""
 
@@ -98,6 +122,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     validation: ValidationSection = ValidationSection()
     wallet: WalletSection = WalletSection()
     metrics: MetricsSection = MetricsSection()
+    record: RecordSection = RecordSection()
     log: LogSection = LogSection()
     camera: CameraSettings | None = None
     #: Smallest and largest stake by bet; without an entry a bet has no limits.
@@ -218,6 +243,7 @@ def problems(config: TableConfig, shoe: ShoeSettings) -> list[str]:
     from drivers.registry import open_shoe  # loads the driver's module only when a file is checked
 
     found = [f"[game] {text}" for text in config.game.problems()]
+    found += [f"[record] {text}" for text in config.record.problems()]
     times = {name: getattr(config.game, name) for name in config.game.__struct_fields__ if name.endswith("_s")}
     found += [
         f"[game] {name} must be at most {_TIME_MAX_S:.0f} seconds, not {value:g}"

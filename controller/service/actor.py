@@ -18,6 +18,7 @@ from controller.bus import wire
 from controller.bus.errors import KeysError
 from controller.bus.hub import Hub, Request
 from controller.commands import Command
+from controller.config import RecordSection
 from controller.facts import (
     Fact,
     IncidentRaised,
@@ -98,14 +99,14 @@ class Actor:
         monitor: Monitor | None = None,
         least_free: int = 0,
         room: Callable[[], int] | None = None,
-        seal: bool = False,
+        record: RecordSection | None = None,
     ) -> None:
         self._table = table
         self._journal = journal
         self._hub = hub
         self._shoe = shoe
         self._auditor = auditor
-        self._seal = seal
+        self._record = record
         self._entropy = entropy
         self._wall = wall
         self._desk = Desk(journal.path, hub.wake)
@@ -254,10 +255,12 @@ class Actor:
     def _succeed(self) -> None:
         """Go on in a new file when the month is over and nothing is in motion."""
         state, now = self._table.state, self._wall()
-        if self._seal and succession.due(self._journal, state, now):
+        record = self._record
+        if record is not None and record.seal == "monthly" and succession.due(self._journal, state, now):
             try:
                 sealed = succession.succeed(self._journal, self._table, self._public, now)
-            except (JournalError, FreezeError) as error:
+                succession.retire(self._journal.path, record.keep_months, now)
+            except (JournalError, FreezeError, OSError) as error:
                 log.warning("the journal is not sealed yet: %s", error)
             else:
                 log.info("the journal of the month before is sealed: %s", sealed)

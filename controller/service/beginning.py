@@ -18,7 +18,7 @@ def take(journal: Journal, table: Table) -> tuple[State, int, int]:
     """Give ``table`` the newest state that is known without folding; returns the public state then, and the last
     fact and frame that are in both.
 
-    Raises ``FreezeError`` if the files before this one would be needed and are not there.
+    Raises ``JournalError`` if the files before this one would be needed and are not there.
     """
     found = milestone.fitting(journal)
     if found is not None:

@@ -52,7 +52,7 @@ def serve(loaded: Loaded, *, ready: Path | None = None, logs: Logs | None = None
         hub = stack.enter_context(
             Hub(loaded.endpoint("feed"), loaded.endpoint("commands"), loaded.keys, topic_of(config.table.id))
         )
-        auditor = Auditor(loaded, monotonic_ms())
+        auditor = Auditor(loaded, monotonic_ms(), every_ms=round(config.record.audit_every_h * 3_600_000))
         stack.callback(auditor.close)
         metrics = Metrics(config.table.id, config.game.game, program(auditor.program), str(loaded.journal))
         monitor = Monitor(notifier, metrics, reader_silent_s=lambda: driver.silent_s)
@@ -65,6 +65,7 @@ def serve(loaded: Loaded, *, ready: Path | None = None, logs: Logs | None = None
             entropy=fresh_entropy,
             monitor=monitor,
             least_free=config.table.min_free_mb * 2**20,
+            record=config.record,
         )
         if logs is not None:
             logs.bound["table"] = config.table.id

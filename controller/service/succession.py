@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from datetime import UTC, datetime
 
 import msgspec
 
 from controller import frames, public
 from controller.facts import decode_fact
+from controller.journal.errors import JournalError
 from controller.journal.reader import open_read_only
 from controller.journal.store import Journal
 from controller.public import State
@@ -17,6 +20,9 @@ from controller.table.table import Table
 
 #: Phases in which no card is due and no bet can stand.
 _AT_REST = frozenset({"closed", "shoe_change"})
+
+
+log = logging.getLogger("dealerd.table")
 
 
 class _Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -43,6 +49,24 @@ def succeed(journal: Journal, table: Table, public_state: State, now_ms: int) ->
     return journal.succeed(_month(journal.head.created_ms), snapshot, now_ms)
 
 
+def retire(path: str, keep_months: int, now_ms: int) -> list[str]:
+    """Delete the sealed files of the journal at ``path`` that ended more than ``keep_months`` months ago; returns
+    their names. 0 keeps all."""
+    if not keep_months:
+        return []
+    gone, ended = [], ""
+    with open_read_only(path) as journal:
+        ended = _month(journal.head.created_ms)
+        for one in journal.older():
+            if _months(_month(now_ms)) - _months(ended) > keep_months:
+                gone.append(one.path)
+            ended = _month(one.head.created_ms)
+    for name in reversed(gone):
+        os.unlink(name)
+        log.warning("deleted, as [record] keep_months = %d asks: %s", keep_months, name)
+    return gone
+
+
 def thaw_snapshot(snapshot: bytes, *, like: TableState) -> tuple[TableState, State]:
     """Table and public state of ``succeed``. Raises ``FreezeError``."""
     try:
@@ -55,7 +79,7 @@ def thaw_snapshot(snapshot: bytes, *, like: TableState) -> tuple[TableState, Sta
 def fold_older(path: str, table: Table) -> tuple[TableState, State]:
     """Both states before the file at ``path``, from the facts and frames of all sealed files before it.
 
-    Raises ``FreezeError`` if they are not all there, and what ``replay`` raises.
+    Raises ``JournalError`` if they are not all there, and what ``replay`` raises.
     """
     with open_read_only(path) as journal:
         first = journal.head.first_n
@@ -71,9 +95,17 @@ def fold_older(path: str, table: Table) -> tuple[TableState, State]:
                 public.apply(state, frames.decode_frame(frame.frame))
             n = older.last_n
     if n != first - 1:
-        raise FreezeError("the state in the head is of another program, and sealed journals before it are missing")
+        raise JournalError(
+            f"journal {path}: the state in its head is of another program, and sealed files before it are missing: "
+            "put them back beside it"
+        )
     return table.state, state
 
 
 def _month(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m")
+
+
+def _months(month: str) -> int:
+    """Counted from the year 0."""
+    return int(month[:4]) * 12 + int(month[5:])
