@@ -21,6 +21,7 @@ from controller.frames import iso_ms
 from controller.journal.reader import JournalReader, open_read_only
 from controller.journal.show import cell
 from controller.record.bets import TYPES, BetRecord, BetRow, Timed, Totals, bet_rows, round_totals
+from controller.record.queries import files_from
 
 _DESCRIPTION: Final = """\
 Print every amount that players staked, were paid and got back, from the table's journal; also while the table runs.
@@ -99,7 +100,7 @@ class _Facts:
 
     def __iter__(self) -> Iterator[Timed]:
         last, shown = self._journal.last_n, time.monotonic()
-        for row in self._journal.facts():
+        for row in (row for one in files_from(self._journal, 1) for row in one.facts()):
             if time.monotonic() - shown > _QUIET_S:
                 shown = time.monotonic()
                 print(f"reading the journal, {min(100, 100 * row.n // last)} %", file=sys.stderr, flush=True)

@@ -43,7 +43,7 @@ def answer(journal: JournalReader, args: commands.Args, statistics: Statistics, 
         case commands.History(after=after, limit=limit):
             return {"rounds": list(summaries(journal, after, max(1, min(limit, PAGE))))}
         case commands.Statistics(by=by):
-            for one in _from(journal, statistics.n + 1):
+            for one in files_from(journal, statistics.n + 1):
                 statistics.take(one.facts(statistics.n + 1, types=TYPES))
             return {"by": by, "upto_n": statistics.n, "groups": statistics.as_json(by)}
         case commands.ShoeReport(shoe=shoe):
@@ -114,7 +114,7 @@ def _all(journal: JournalReader) -> Iterator[JournalReader]:
     yield from journal.older()
 
 
-def _from(journal: JournalReader, n: int) -> Iterator[JournalReader]:
+def files_from(journal: JournalReader, n: int) -> Iterator[JournalReader]:
     """The files that hold facts from ``n`` on, the oldest first."""
     names: list[str] = []
     for one in journal.older() if journal.head.first_n > n else ():
@@ -146,7 +146,7 @@ def _round(journal: JournalReader, first: FactRow, newest: JournalReader) -> Rou
     if (
         end is None and newest.head.first_n > journal.last_n
     ):  # the last round of its file may be corrected in the next
-        for one in _from(newest, journal.last_n + 1):
+        for one in files_from(newest, journal.last_n + 1):
             for row in one.facts(one.head.first_n, to_n=_end(one, one.head.first_n - 1), round=first.round):
                 if row.n > journal.last_n:
                     record.add(tell(row))
