@@ -29,21 +29,21 @@ from controller.facts import (
     decode_fact,
     encode_fact,
 )
-from controller.journal.errors import JournalError, JournalFull
+from controller.journal.errors import JournalFull
 from controller.journal.records import CommandRecord, FactRow, Frame
 from controller.journal.store import Journal
 from controller.refusal import CODES, Refusal
-from controller.service import beginning, succession
+from controller.service import beginning
 from controller.service.auditor import Auditor
 from controller.service.desk import Desk
-from controller.service.freeze import FreezeError
 from controller.service.inbox import Inbox
+from controller.service.keeper import Keeper
 from controller.service.monitor import Monitor
 from controller.service.notify import Notifier
 from controller.service.watch import ClockWatch, RoomWatch, free_bytes
 from controller.table import debits
 from controller.table.betting import settlement_page
-from controller.table.inputs import ClockInput, CommandInput, DeadlineInput, DiskInput, Input, ShoeInput, Start
+from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
 from controller.table.table import Outcome, Table
 from drivers.shoe import Reading, ShoeDriver
 
@@ -58,8 +58,6 @@ BATCH: Final = 32
 #: What is left of the write-ahead log is folded into the journal this often, when the table is between rounds.
 CHECKPOINT_MS: Final = 30_000
 
-#: Facts after which little is in motion.
-SHOE_ENDS: Final = frozenset({"shoe_change_started", "shift_ended"})
 #: With a full disk it is tried again after so long.
 FULL_MS: Final = 1000
 #: Added and removed keys are noticed within this time.
@@ -105,8 +103,7 @@ class Actor:
         self._journal = journal
         self._hub = hub
         self._shoe = shoe
-        self._auditor = auditor
-        self._record = record
+        self._keeper = Keeper(table, journal, auditor, record)
         self._entropy = entropy
         self._wall = wall
         self._desk = Desk(journal.path, hub.wake)
@@ -231,7 +228,9 @@ class Actor:
         if now >= self._keys_at:
             self._keys_at = now + KEYS_MS
             self._look_at_keys()
-            self._tend_auditor(now)
+            hold = self._keeper.hold(now)
+            if hold is not None:
+                self._take(CommandInput(hold, _date(self._wall())))
             self._look_at_machine(now)
         if now - self._quiet_since >= HEARTBEAT_MS:
             self._quiet_since = now
@@ -250,31 +249,7 @@ class Actor:
             if now >= self._checkpoint_at and not self._table.state.round_open:
                 self._checkpoint_at = now + CHECKPOINT_MS
                 journal.fold(1)
-                self._succeed()
-
-    def _succeed(self) -> None:
-        """Go on in a new file when the month is over and nothing is in motion."""
-        state, now = self._table.state, self._wall()
-        record = self._record
-        if record is not None and record.seal == "monthly" and succession.due(self._journal, state, now):
-            try:
-                sealed = succession.succeed(self._journal, self._table, self._public, now)
-                succession.retire(self._journal.path, record.keep_months, now)
-            except (JournalError, FreezeError, OSError) as error:
-                log.warning("the journal is not sealed yet: %s", error)
-            else:
-                log.info("the journal of the month before is sealed: %s", sealed)
-
-    def _tend_auditor(self, now: int) -> None:
-        """A failed audit holds the table, whoever lifts the hold, until the next start or a sound audit."""
-        if self._auditor is None:
-            return
-        self._auditor.tick(now)
-        state = self._table.state
-        if self._auditor.failure is not None and state.phase != "closed" and "pause" not in state.holds:
-            args = commands.Pause(reason=f"the audit failed: {self._auditor.failure}"[: commands.REASON_MAX])
-            pause = Command(id="audit", name="pause", args=args, seen_seq=None, role="policy", person="audit")
-            self._take(CommandInput(pause, _date(self._wall())))
+                self._keeper.succeed(self._public, self._wall())
 
     def _try(self, what: Input) -> None:
         try:
@@ -338,8 +313,7 @@ class Actor:
         for item in sent:
             public.apply(self._public, frames.decode_frame(item.frame))
         self._tell_shoe(outcome)
-        if self._auditor is not None and any(record.fact.type in SHOE_ENDS for record in outcome.records):
-            self._auditor.shoe_ended(outcome.state.n)
+        self._keeper.took(outcome.records)
         for record in outcome.records:
             _tell_log(record.fact)
         if sent:

@@ -45,6 +45,9 @@ class Hub:
     def publish(self, frame: bytes) -> None:
         self.sent.append(frame)
 
+    def refresh_keys(self) -> bool:
+        return False
+
 
 @pytest.fixture(scope="module")
 def month() -> Any:
@@ -283,21 +286,23 @@ class Failed:
 def test_a_failed_audit_holds_the_table_whoever_resumes(copied: Loaded) -> None:
     auditor = Failed()
     with Journal.create_or_open(copied.journal, table=copied.config.table.id, now_ms=0) as journal:
-        actor = Actor(Table(setting_of(copied)), journal, Hub(), auditor=auditor)  # type: ignore[arg-type]
+        table = Table(setting_of(copied))
+        actor = Actor(table, journal, Hub(), auditor=auditor)  # type: ignore[arg-type]
         actor.recover()
-        actor._tend_auditor(0)
-        assert "pause" not in actor._table.state.holds
+        actor._keys_at = 0
+        actor._tick()
+        assert "pause" not in table.state.holds
         auditor.failure = "the program's files are not those it was started with"
         for _ in range(2):
-            actor._tend_auditor(1)
-            hold = actor._table.state.holds["pause"]
+            for _ in range(2):  # once is enough
+                actor._keys_at = 0
+                actor._tick()
+            hold = table.state.holds["pause"]
             assert hold.by == "policy:audit"
             assert hold.reason == "the audit failed: the program's files are not those it was started with"
-            actor._tend_auditor(2)  # once is enough
             args = Resume(reason="never mind")
-            seen = actor._table.state.seq
+            seen = table.state.seq
             order = Command(id="resume-it", name="resume", args=args, seen_seq=seen, role="supervisor", person="sam")
             actor._take(CommandInput(order, "20261129"))
-            assert "pause" not in actor._table.state.holds
-        reasons = [row for row in journal.facts() if row.type == "paused"]
-        assert len(reasons) == 2
+            assert "pause" not in table.state.holds
+        assert sum(row.type == "paused" for row in journal.facts()) == 2
