@@ -43,7 +43,7 @@ from controller.service.notify import Notifier
 from controller.service.watch import ClockWatch, RoomWatch, free_bytes
 from controller.table import debits
 from controller.table.betting import settlement_page
-from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
+from controller.table.inputs import ClockInput, CommandInput, DeadlineInput, DiskInput, Input, ShoeInput, Start
 from controller.table.table import Outcome, Table
 from drivers.shoe import Reading, ShoeDriver
 
@@ -230,7 +230,7 @@ class Actor:
             self._look_at_keys()
             hold = self._keeper.hold(now)
             if hold is not None:
-                self._take(CommandInput(hold, _date(self._wall())))
+                self._try(CommandInput(hold, _date(self._wall())))
             self._look_at_machine(now)
         if now - self._quiet_since >= HEARTBEAT_MS:
             self._quiet_since = now

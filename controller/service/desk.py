@@ -1,6 +1,6 @@
-"""The record's desk: questions about the past, answered by a thread of its own that only reads the journal.
+"""The record's desk: hands questions about the past to a process that only reads the journal, and takes its answers.
 
-The actor hands a question over and goes on; the answer comes back through its loop. A fact never waits for one.
+The actor hands a question over and goes on; the answer comes back through its loop. The desk's own thread only waits.
 """
 
 from __future__ import annotations
@@ -8,19 +8,18 @@ from __future__ import annotations
 import contextlib
 import logging
 import queue
+import subprocess
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+import msgspec
+
 from controller.bus import wire
 from controller.bus.hub import Request
 from controller.commands import Command
-from controller.journal.errors import JournalError
-from controller.journal.reader import open_read_only
-from controller.record.queries import answer
-from controller.record.settlements import Pages
-from controller.record.statistics import Statistics
 from controller.refusal import Refusal
 
 log = logging.getLogger("dealerd.record")
@@ -30,7 +29,7 @@ WAITING: Final = 32
 
 
 class Desk:
-    """Answers for one journal. Only ``Desk``'s own thread touches its statistics."""
+    """Answers for one journal; thread and process begin with the first question."""
 
     def __init__(self, path: str, wake: Callable[[], None]) -> None:
         """``path``: the journal; ``wake``: called from the thread when an answer is ready."""
@@ -38,9 +37,9 @@ class Desk:
         self._wake = wake
         self._questions: queue.Queue[tuple[Request, Command, int] | None] = queue.Queue(WAITING)
         self._answers: deque[tuple[Request, bytes]] = deque()
-        self._statistics = Statistics()
-        self._pages = Pages()
         self._thread: threading.Thread | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closing = False
 
     def ask(self, request: Request, command: Command, seq: int) -> None:
         """Put a question; ``seq`` goes into its answer. Never blocks. Raises ``Refusal`` (``busy``)."""
@@ -61,9 +60,13 @@ class Desk:
         return found
 
     def close(self) -> None:
-        """End the thread after the question it is at; what waits stays unanswered."""
+        """End thread and process; what waits stays unanswered."""
         if self._thread is None:
             return
+        self._closing = True
+        process = self._process
+        if process is not None:
+            process.kill()
         with contextlib.suppress(queue.Empty):
             while True:
                 self._questions.get_nowait()
@@ -72,28 +75,46 @@ class Desk:
         self._thread = None
 
     def _serve(self) -> None:
-        while (question := self._questions.get()) is not None:
-            request, command, seq = question
-            self._answers.append((request, self._answer(command, seq)))
-            self._wake()
+        try:
+            while (question := self._questions.get()) is not None and not self._closing:
+                request, command, seq = question
+                self._answers.append((request, self._answer(command, seq)))
+                self._wake()
+        finally:
+            self._end()
 
     def _answer(self, command: Command, seq: int) -> bytes:
+        question = msgspec.json.encode([command.id, command.name, command.args, seq]) + b"\n"
         try:
-            # Open, read, close: an open reader keeps the writer's log from being emptied.
-            with open_read_only(self._path) as journal:
-                body = wire.encode_reply(
-                    command.id, seq, answer(journal, command.args, self._statistics, self._pages)
-                )
-        except Refusal as refusal:
-            return wire.encode_refusal(command.id, refusal.code, refusal.message, refusal.expected)
-        except JournalError as error:
-            log.error("%s cannot be answered: %s", command.name, error)
-            return wire.encode_refusal(command.id, "internal", "the journal could not be read")
-        except Exception as error:  # noqa: BLE001 -- whatever is wrong with an answer, the table plays on
-            # Only the kind: the text may quote a fact, and a fact may hide a card.
-            log.error("%s cannot be answered: %s", command.name, type(error).__name__)
-            self._statistics = Statistics()
-            return wire.encode_refusal(command.id, "internal", "the table failed to answer; nothing was changed")
-        if len(body) > wire.MAX_BODY:
-            return wire.encode_refusal(command.id, "too_large", "the answer is too large: ask for less at a time")
-        return body
+            process = self._started()
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(question)
+            process.stdin.flush()
+            body = process.stdout.readline()
+        except OSError:
+            body = b""
+        if body.endswith(b"\n"):
+            return body[:-1]
+        self._end()
+        if not self._closing:
+            log.error("%s cannot be answered: the record's process ended", command.name)
+        return wire.encode_refusal(command.id, "internal", "the table failed to answer; nothing was changed")
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            words = [sys.executable, "-m", "controller.service.answers", self._path]
+            self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            if self._closing:
+                self._process.kill()
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                with contextlib.suppress(OSError):
+                    assert pipe is not None
+                    pipe.close()
