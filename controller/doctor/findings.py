@@ -43,8 +43,8 @@ def text(findings: list[Finding]) -> str:
     """For a person: what holds in a line each, what does not with reason and remedy."""
     lines = []
     for one in findings:
-        lines.append(f"{one.level:<8} {one.check:<14} {one.found}")
-        lines += [f"{'':<24}{words}" for words in (f"why: {one.why}", f"do:  {one.do}") if words[5:].strip()]
+        lines.append(f"{one.level:<8} {one.check:<17} {one.found}")
+        lines += [f"{'':<27}{words}" for words in (f"why: {one.why}", f"do:  {one.do}") if words[5:].strip()]
     count = {level: sum(one.level == level for one in findings) for level in ("failure", "warning", "note", "ok")}
     lines.append(
         ", ".join(f"{number} {level}{'s' * (number != 1 and level != 'ok')}" for level, number in count.items())

@@ -14,7 +14,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+)
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
@@ -33,6 +40,9 @@ HOLDS: Final = ("pause", "incident", "device", "restart", "approval")
 DISK_STEP: Final = 16 * 1024 * 1024
 
 _PREFIX: Final = "dealerd_"
+
+# When each series was made is of no use here, and doubles their number.
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class Latency(Collector):
