@@ -69,7 +69,7 @@ def endpoints(loaded: Loaded, pid: int | None) -> list[Finding]:
         if endpoint.endswith((":*", ":0")):
             found.append(ok(f"{which} address", f"{endpoint}: any free port"))
             continue
-        found.append(_endpoint(f"{which} address", endpoint, _listens(endpoint), pid))
+        found.append(_endpoint(f"{which} address", endpoint, listens(endpoint), pid))
     return found
 
 
@@ -91,7 +91,8 @@ def _endpoint(check: str, endpoint: str, taken: bool, pid: int | None) -> Findin
     return ok(check, f"{endpoint}, {'the table listens' if taken else 'free'}")
 
 
-def _listens(endpoint: str) -> bool:
+def listens(endpoint: str) -> bool:
+    """Whether somebody answers at ``tcp://HOST:PORT`` or ``ipc://PATH``."""
     kind, _, rest = endpoint.partition("://")
     if kind == "ipc":
         with socket.socket(socket.AF_UNIX) as probe:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller.config import Loaded
-from controller.doctor import contacts, device, machine, record
+from controller.doctor import camera, contacts, device, machine, record
 from controller.doctor.findings import Finding
 from controller.doctor.place import Place
 
@@ -18,6 +18,7 @@ def examine(loaded: Loaded, place: Place | None = None) -> list[Finding]:
         *contacts.people(loaded),
         *contacts.endpoints(loaded, pid),
         *device.shoe(loaded, place, pid),
+        *camera.camera(loaded),
         machine.clock(),
         machine.memory(place),
         machine.intruders(place),

@@ -21,6 +21,7 @@ import numpy as np
 from controller.config import ConfigError, Loaded
 from controller.contact import Contact, secret_of
 from controller.service.camera_link import TableLink
+from controller.service.notify import Notifier
 from vision.annotate import annotate
 from vision.grabber import Frame, Grabber, Loss
 from vision.health import Health, HealthCheck
@@ -120,13 +121,20 @@ class CameraService:
     """Wires grabber, eye, table and picture server; ``run`` until ``stop``."""
 
     def __init__(
-        self, grabber: Grabber, eye: Eye, link: TableLink, pictures: PictureServer | None, ready: Path | None = None
+        self,
+        grabber: Grabber,
+        eye: Eye,
+        link: TableLink,
+        pictures: PictureServer | None,
+        ready: Path | None = None,
+        notifier: Notifier | None = None,
     ) -> None:
         self._grabber = grabber
         self._eye = eye
         self._link = link
         self._pictures = pictures
         self._ready = ready
+        self._notifier = notifier or Notifier(None)
         self._stopping = False
         self._told: tuple[bool, str] | None = None
         self._reported = -1e9
@@ -151,6 +159,7 @@ class CameraService:
                 return
             self._report(time.monotonic())
             self._draw(time.monotonic())
+            self._notifier.feed(time.monotonic_ns() // 1_000_000)
 
     def _saw(self, sightings: list[Sighting]) -> list[Sighting]:
         self._link.seen(sightings)
@@ -162,6 +171,7 @@ class CameraService:
         state = (bool(health["ok"]), str(health["reason"]))
         if self._told is None or state[0] != self._told[0]:
             log.log(logging.INFO if state[0] else logging.WARNING, "camera: %s", state[1] or "good")
+            self._notifier.status(state[1] or "good")
         elif now - self._reported < REPORT_S:
             return
         self._told, self._reported = state, now
@@ -208,10 +218,13 @@ def serve(loaded: Loaded, recogniser: Callable[[Layout], Recogniser], *, ready: 
         grabber = Grabber(open_source(settings), _log_change(settings))
         grabber.start()
         stack.callback(grabber.close)
-        service = CameraService(grabber, eye, link, pictures, ready)
+        notifier = stack.enter_context(Notifier.of_environment())
+        service = CameraService(grabber, eye, link, pictures, ready, notifier)
         stack.enter_context(_signals(service))
         log.info("camera %s, layout %s, %d positions", shown(settings.source), layout.name, len(layout.positions))
+        notifier.ready()  # a camera that comes late is waited for: the service is up
         service.run()
+        notifier.stopping()
 
 
 def _log_change(settings: CameraSettings) -> Callable[[Loss], None]:

@@ -15,8 +15,6 @@ from controller.service.notify import Notifier
 
 #: A reader thread turns at least every few seconds, also while it waits for a device server (5 s) or pauses (2 s).
 READER_SILENT_S: Final = 15.0
-#: The watchdog is fed this many times within its time.
-FEEDINGS: Final = 4
 #: Gauges, status and health follow the table within this time.
 GAUGES_MS: Final = 250
 #: A loop that came by this long ago stands still: it turns at least once a second.
@@ -50,7 +48,6 @@ class Monitor:
         self._metrics = metrics
         self._reader_silent_s = reader_silent_s
         self._clock_ms = clock_ms
-        self._fed_at: int | None = None
         self._shown_at: int | None = None
         self._status = ""
         self._health: tuple[int, dict[str, Any]] | None = None
@@ -59,11 +56,8 @@ class Monitor:
         """The actor has looked at every source once. This, and nothing else, feeds the watchdog: a thread that hangs
         in a decision, in a commit or on a socket does not come by."""
         now = self._clock_ms()
-        every = self._notifier.watchdog_ms
-        due = self._fed_at is None or (every is not None and now - self._fed_at >= every // FEEDINGS)
-        if every is not None and due and self._reader_silent_s() < READER_SILENT_S:
-            self._fed_at = now
-            self._notifier.watchdog()
+        if self._reader_silent_s() < READER_SILENT_S:
+            self._notifier.feed(now)
         if self._shown_at is None or now - self._shown_at >= GAUGES_MS:
             self._shown_at = now
             self._tell_status(state)

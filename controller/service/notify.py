@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Final
 
+#: The watchdog is fed this many times within its time.
+FEEDINGS: Final = 4
 #: Longest status text; systemd shows one line.
 STATUS_MAX: Final = 200
 
@@ -21,6 +23,7 @@ class Notifier:
         """``address``: a path, or ``@`` and an abstract name. ``watchdog_ms``: how long silence is tolerated."""
         self.watchdog_ms = watchdog_ms
         self._address = address
+        self._fed_at: int | None = None
         self._socket: socket.socket | None = None
         if address:
             self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
@@ -47,6 +50,13 @@ class Notifier:
     def watchdog(self) -> None:
         """It made progress."""
         self._send("WATCHDOG=1")
+
+    def feed(self, now_ms: int) -> None:
+        """``watchdog`` as often as it needs. Called by the thread whose progress counts, after every turn."""
+        every = self.watchdog_ms
+        if every is not None and (self._fed_at is None or now_ms - self._fed_at >= every // FEEDINGS):
+            self._fed_at = now_ms
+            self.watchdog()
 
     def status(self, text: str) -> None:
         """What ``systemctl status`` shows, on one line."""

@@ -101,6 +101,11 @@ WRONG: list[tuple[dict[str, dict[str, Any]], str]] = [
     ({"game": {"approval_s": 0}}, "[game] approval_s must be at least 0.001, not 0"),
     ({"game": {"lock_after_s": -1}}, "[game] lock_after_s must be at least 0, not -1"),
     ({"game": {"host_loss_void_after_s": -1}}, "[game] host_loss_void_after_s must be at least 0, not -1"),
+    ({"game": {"cut_card_left": 0}}, "[game] cut_card_left must be 1 to 415 cards, not 0"),
+    (
+        ANGEL | {"game": BACCARAT | {"shuffle": "every_round", "burn": "none", "reconcile": "count"}},
+        '[game] shuffle = "every_round" has no cut card and no last card: remove cut_card_left, reconcile',
+    ),
     # [validation]
     ({"validation": {"confirm_within_ms": 5}}, "[validation] confirm_within_ms must be 100 to 60000, not 5"),
     ({"validation": {"sources": "camera"}}, '[validation] sources = "camera" cannot serve boundless: its hole card'),

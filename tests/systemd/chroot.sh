@@ -5,7 +5,7 @@ set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d /var/tmp/dealerd-chroot.XXXXXX)
 root=$work/root
-trap 'umount "$root/proc" "$root/dev" 2>/dev/null || true; rm -rf --one-file-system "$work"' EXIT INT TERM
+trap 'umount "$root/proc" "$root/dev/pts" "$root/dev" 2>/dev/null || true; rm -rf --one-file-system "$work"' EXIT INT TERM
 say() { echo "test-install: $*"; }
 inside() { chroot "$root" env -i PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin LC_ALL=C.UTF-8 PIP_NO_INDEX=1 \
     PIP_FIND_LINKS=/wheels "$@"; }
@@ -15,6 +15,7 @@ debootstrap --variant=minbase --include=python3,python3-venv,make,systemd,udev b
     { tail -5 "$work/log"; exit 1; }
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
+mount --bind /dev/pts "$root/dev/pts"
 say "the locked packages, fetched beforehand: the installation itself asks no network"
 python3 -m pip download --quiet --no-deps --require-hashes -r "$source/requirements-run.lock" -d "$root/wheels"
 mkdir "$root/src"

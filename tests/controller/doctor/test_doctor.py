@@ -15,7 +15,7 @@ import pytest
 from controller.bus import keys
 from controller.cli import main
 from controller.config import Loaded, load
-from controller.doctor import contacts, device, machine, record
+from controller.doctor import camera, contacts, device, machine, record
 from controller.doctor.examine import examine
 from controller.doctor.findings import Finding, text
 from controller.doctor.place import Place, kernel_clock
@@ -315,6 +315,51 @@ def test_the_way_through_usb_is_told(place: Place, adapter: Path) -> None:
     (adapter.parents[1] / "power/control").write_text("on\n")
     assert [one.check for one in device.usb("ttyUSB0", place)] == ["USB"]
     assert device.usb("ttyS0", place) == []
+
+
+# --- camera -------------------------------------------------------------------------------------------------------
+
+
+def with_camera(table: Loaded, source: str, layout: str = "studio-baccarat") -> Loaded:
+    text = f'[camera]\nsource = "{source}"\nlayout = "{layout}"\nhttp = "127.0.0.1:0"\n'
+    table.path.write_text(table.path.read_text() + text)
+    return load(table.path)
+
+
+def test_a_table_without_a_camera_says_nothing_of_one(table: Loaded) -> None:
+    assert camera.camera(table) == []
+
+
+def test_a_table_that_needs_a_camera_and_has_none_fails(table: Loaded) -> None:
+    both = rewrite(table, "[metrics]", '[validation]\nsources = "both"\n[metrics]')
+    assert wrong(camera.camera(both)) == {"camera": "failure"}
+
+
+def test_a_camera_that_is_away_fails_and_so_does_its_key(table: Loaded) -> None:
+    findings = camera.camera(with_camera(table, "/dev/video99"))
+    assert wrong(findings) == {"camera key": "failure", "camera": "failure"}
+    assert "dealerd keys person" in found(findings, "camera key").do
+    keys.make_person(table.keys, "camera", "camera")
+    assert wrong(camera.camera(load(table.path))) == {"camera": "failure"}
+
+
+def test_a_calibration_that_is_missing_fails(table: Loaded) -> None:
+    keys.make_person(table.keys, "camera", "camera")
+    findings = camera.camera(with_camera(table, "/dev/video99", "no.layout.toml"))
+    assert wrong(findings) == {"calibration": "failure"}
+
+
+def test_a_picture_is_held_against_the_calibration(table: Loaded) -> None:
+    import cv2
+    import numpy as np
+
+    keys.make_person(table.keys, "camera", "camera")
+    folder = table.path.parent / "pictures"
+    folder.mkdir()
+    cv2.imwrite(str(folder / "1.png"), np.zeros((720, 1280, 3), np.uint8))
+    one = found(camera.camera(with_camera(table, f"{folder}/")), "camera")
+    assert one.level == "warning"
+    assert "too dark" in one.found
 
 
 # --- machine ------------------------------------------------------------------------------------------------------
