@@ -65,6 +65,8 @@ class Tracking:
     still_mm: float = 3.0
     still_frames: int = 3
     still_s: float = 0.08
+    #: A slow camera shows a card still after two frames so far apart.
+    still_slow_s: float = 0.3
     #: Farther than this from one frame to the next it is another card.
     reach_mm: float = 60.0
     votes: int = 3
@@ -180,8 +182,10 @@ class Tracker:
 
     def _is_still(self, track: Track, now: float) -> bool:
         wanted = self.settings
-        # Times of frames are no exact multiples of their distance.
-        return track.still_frames >= wanted.still_frames and now - track.still_since >= wanted.still_s - 1e-6
+        still_s = now - track.still_since + 1e-6  # times of frames are no exact multiples of their distance
+        if track.still_frames < wanted.still_frames:
+            return track.still_frames >= 2 and still_s >= wanted.still_slow_s
+        return still_s >= wanted.still_s
 
     # --- reading -------------------------------------------------------------------------------------------
 
@@ -210,7 +214,8 @@ class Tracker:
             if count >= self.settings.votes:
                 track.answer = name
                 return
-        if now - track.still_since >= self.settings.unknown_s:
+        tried_enough = len(track.readings) >= min(2 * self.settings.votes, self.settings.memory)
+        if tried_enough and now - track.still_since >= self.settings.unknown_s:
             track.answer = UNKNOWN
             # An unreadable card is read on at every frame: glare goes, hands go.
             track.read_at = now - self.settings.recheck_s

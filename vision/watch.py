@@ -1,9 +1,13 @@
-"""A frame in, sightings out: straighten, locate, track, read what needs reading."""
+"""A frame in, sightings out: straighten, locate, track, read what needs reading.
+
+Most frames of a table show what the one before showed. Cards are located anew only when the picture differs from
+the one they were last located in, by more than noise does, and now and then all the same.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import cv2
 import numpy as np
@@ -17,6 +21,11 @@ Image = NDArray[np.uint8]
 _COLOUR: Final = 14.0
 _LIGHTNESS: Final = 60.0
 _STEP: Final = 4
+#: A picture this wide, every pixel a mean of many, tells change from noise; a change is this many grey levels.
+_THUMB_WIDTH: Final = 240
+_CHANGE: Final = 6
+#: At least this often (s) cards are located whatever the picture does.
+_AGAIN_S: Final = 0.5
 
 
 class Recogniser(Protocol):
@@ -39,6 +48,7 @@ class Watcher:
         self._recogniser = recogniser
         self._view = View(layout)
         self._hull = layout.felt_px()
+        self._located: tuple[NDArray[np.uint8], float] | None = None
 
     def straighten(self, image: Image) -> Image:
         """``image`` as the layout speaks of it. Raises ``ValueError`` for another shape."""
@@ -46,11 +56,23 @@ class Watcher:
 
     def frame(self, image: Image, now: float) -> list[Sighting]:
         """One straightened frame, taken at ``now`` (s). What changed on the table, in order of appearance."""
-        self.quads = [np.asarray(quad, np.float64).reshape(4, 2) for quad in self._recogniser.locate(image)]
+        if self._changed(image, now):
+            self.quads = [np.asarray(quad, np.float64).reshape(4, 2) for quad in self._recogniser.locate(image)]
         felt = FeltColour(image, self._hull)
         return self.tracker.observe(
             now, self.quads, lambda quad: self._recogniser.read_quad(image, quad), lambda quad: felt.bare(quad)
         )
+
+    def _changed(self, image: Image, now: float) -> bool:
+        """True if cards must be located in ``image``, which is then the one to compare with."""
+        height = round(image.shape[0] * _THUMB_WIDTH / image.shape[1])
+        small: Any = cv2.resize(image, (_THUMB_WIDTH, height), interpolation=cv2.INTER_AREA)
+        if self._located is not None:
+            before, when = self._located
+            if 0 <= now - when < _AGAIN_S and int(cv2.absdiff(before, small).max()) < _CHANGE:
+                return False
+        self._located = (np.asarray(small, np.uint8), now)
+        return True
 
 
 class FeltColour:

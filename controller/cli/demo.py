@@ -8,10 +8,13 @@ import json
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from controller.cli.errors import UsageError
 from controller.cli.watch import line
+
+if TYPE_CHECKING:
+    from controller.simulation.studio import Studio
 
 _DESCRIPTION = """\
 A simulated card shoe on a real pseudo-terminal, the table service, and a virtual game server, dealer and supervisor,
@@ -38,6 +41,9 @@ def add_parser(subparsers: Any) -> None:
         "--speed", type=float, default=1.0, metavar="X", help="X times human pace; 0: as fast as it goes"
     )
     parser.add_argument("--no-console", action="store_true", help="no screens in a browser")
+    parser.add_argument(
+        "--camera", action="store_true", help="a simulated camera, too: shoe and camera must agree on every card"
+    )
     parser.add_argument("--json", action="store_true", help="no view; a JSON summary is the last line")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="keep keys, journal and logs in DIR")
     parser.set_defaults(run=run)
@@ -46,17 +52,21 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play, then check."""
     from controller.simulation.demo import Play, check_journal, good
-    from controller.simulation.studio import Scene, Studio, StudioError
+    from controller.simulation.studio import CAMERA_GAMES, Scene, Studio, StudioError
 
     if args.rounds is not None and args.rounds < 1:
         raise UsageError(f"--rounds {args.rounds}: at least 1")
     if not 0 <= args.speed < float("inf"):
         raise UsageError(f"--speed {args.speed:g}: 0 or more")
+    if args.camera and args.game not in CAMERA_GAMES:
+        raise UsageError(f"--camera: the simulated felt has room for {' and '.join(CAMERA_GAMES)}, not {args.game}")
     if args.json and args.rounds is None:
         raise UsageError("--json needs --rounds N: without a view only a demo that ends is of use")
-    protocol = {"baccarat": "angel"}.get(args.game, "line")
+    # Shoe and camera can agree only if the shoe names each card as it is drawn.
+    protocol = "angel" if args.game == "baccarat" and not args.camera else "line"
     scene = Scene(game=args.game, protocol=protocol, seed=args.seed, speed=args.speed, rounds=args.rounds)
     scene.decisions = args.decisions
+    scene.camera = args.camera
     if protocol == "angel":
         scene.shoe_args = ("--mode", "open")
     screens = not (args.json or args.no_console)
@@ -77,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
             with (
                 studio,
                 studio.client() as client,
-                _view(args.json, studio.table_file, studio.start_console(floor) if floor else None) as show,
+                _view(args.json, studio, studio.start_console(floor) if floor else None) as show,
             ):
                 summary = play.watch(client, show)
         except KeyboardInterrupt:
@@ -109,16 +119,18 @@ def _print(frame: dict[str, Any], state: Any) -> None:  # noqa: ARG001 - the for
     print(line(frame), flush=True)
 
 
-def _view(quiet: bool, table_file: Path, address: str | None) -> Any:
+def _view(quiet: bool, studio: Studio, address: str | None) -> Any:
     if quiet:
         return contextlib.nullcontext(_nothing)
-    seen = f"screens: {address}  (the log-on page names who you can be)" if address else ""
+    seen = [f"screens: {address}  (the log-on page names who you can be)"] if address else []
+    if studio.scene.camera:
+        seen.append(f"what the camera sees: http://127.0.0.1:{studio.pictures_port}/")
     if not sys.stdout.isatty():
         if seen:
-            print(seen, flush=True)
+            print("\n".join(seen), flush=True)
         return contextlib.nullcontext(_print)
     from controller.cli.view import View
 
-    ctl = f"{Path(sys.executable).with_name('dealerd')} ctl {table_file} --as supervisor/sam"
+    ctl = f"{Path(sys.executable).with_name('dealerd')} ctl {studio.table_file} --as supervisor/sam"
     hint = f"from another terminal:\n  {ctl} pause --reason coffee\n  {ctl} resume --reason back"
-    return View(f"{seen}\n{hint}" if seen else hint)
+    return View("\n".join([*seen, hint]))

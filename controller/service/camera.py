@@ -38,7 +38,8 @@ log = logging.getLogger("dealerd.camera")
 #: Seconds between two looks at sharpness, light and place, and between two reports to the table.
 LOOK_S: Final = 1.5
 REPORT_S: Final = 1.0
-#: A live camera's noise never repeats a picture exactly for this long (s).
+#: A live camera's noise never repeats a picture exactly so often in a row, for so long (s).
+FROZEN_FRAMES: Final = 8
 FROZEN_S: Final = 1.0
 #: Annotated pictures: at most this many a second, this wide; one in so many seconds while nobody looks.
 PICTURES_FPS: Final = 10.0
@@ -60,7 +61,7 @@ class Eye:
         self._looked = -1e9
         self._frames: deque[float] = deque(maxlen=50)
         self._last_seen = now
-        self._print: tuple[bytes, float] = (b"", now)
+        self._print: tuple[bytes, float, int] = (b"", now, 0)
         self._trouble = "no picture yet"
         self.image: Image | None = None
 
@@ -111,10 +112,11 @@ class Eye:
         if self.settings.kind not in _LIVE:
             return ""
         thumb = np.ascontiguousarray(image[::12, ::12]).tobytes()
-        if thumb != self._print[0]:
-            self._print = (thumb, moment)
+        last, since, times = self._print
+        self._print = (last, since, times + 1) if thumb == last else (thumb, moment, 1)
         still = moment - self._print[1]
-        return f"the same picture for {still:.1f} s: the camera hangs" if still > FROZEN_S else ""
+        frozen = still > FROZEN_S and self._print[2] >= FROZEN_FRAMES
+        return f"the same picture for {still:.1f} s: the camera hangs" if frozen else ""
 
 
 class CameraService:

@@ -1,4 +1,4 @@
-"""The control socket of a simulated shoe, from the side of whoever stands in for the hands at the table."""
+"""The control socket of a simulated device, from the side of whoever stands in for the hands at the table."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import Any
 
 
 class ControlError(Exception):
-    """The simulated shoe is away or did not do it."""
+    """The simulated device is away or did not do it."""
 
 
-class ShoeControl:
-    """One connection to a simulated shoe; a request is a line, so is its answer."""
+class SocketControl:
+    """One connection to a simulated device; a request is a line, so is its answer."""
 
-    def __init__(self, path: Path, *, wait_s: float = 10.0, timeout_s: float = 30.0) -> None:
+    def __init__(
+        self, path: Path, *, name: str = "simulated shoe", wait_s: float = 10.0, timeout_s: float = 30.0
+    ) -> None:
+        self._name = name
         deadline = time.monotonic() + wait_s
         while True:
             self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -26,20 +29,20 @@ class ShoeControl:
             except OSError as error:
                 self._socket.close()
                 if time.monotonic() > deadline:
-                    raise ControlError(f"{path}: no simulated shoe answers: {error}") from error
+                    raise ControlError(f"{path}: no {name} answers: {error}") from error
                 time.sleep(0.02)
         self._socket.settimeout(timeout_s)
         self._file = self._socket.makefile("rb")
 
     def ask(self, request: str) -> dict[str, Any]:
-        """Send one request. Raises ``ControlError`` if the shoe refuses or is gone."""
+        """Send one request. Raises ``ControlError`` if the device refuses or is gone."""
         try:
             self._socket.sendall(request.encode() + b"\n")
             line = self._file.readline()
         except OSError as error:
-            raise ControlError(f"{request}: the simulated shoe is gone: {error}") from error
+            raise ControlError(f"{request}: the {self._name} is gone: {error}") from error
         if not line:
-            raise ControlError(f"{request}: the simulated shoe is gone")
+            raise ControlError(f"{request}: the {self._name} is gone")
         answer: dict[str, Any] = json.loads(line)
         if not answer.get("ok"):
             raise ControlError(f"{request}: {answer.get('error')}")
@@ -49,3 +52,7 @@ class ShoeControl:
         """Hang up."""
         self._file.close()
         self._socket.close()
+
+
+class ShoeControl(SocketControl):
+    """A simulated shoe's."""

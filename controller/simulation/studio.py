@@ -1,11 +1,13 @@
-"""A whole simulated table as processes: shoe, table service, game server, dealer, supervisor.
+"""A whole simulated table as processes: shoe, table service, game server, dealer, supervisor; camera, if wanted.
 
 The table service is the one that systemd would start; it cannot tell that the others are simulated.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -20,7 +22,15 @@ from controller.bus.client import TableClient
 from controller.config import load
 from controller.contact import Contact, secret_of
 
-PEOPLE = {"observer": "demo-view", "game_server": "platform", "dealer": "dana", "supervisor": "sam"}
+PEOPLE = {
+    "observer": "demo-view",
+    "game_server": "platform",
+    "dealer": "dana",
+    "supervisor": "sam",
+    "camera": "camera",
+}
+#: Games whose cards a simulated camera's table has room for.
+CAMERA_GAMES = ("boundless", "baccarat")
 START_S = 20.0
 STOP_S = 10.0
 
@@ -44,6 +54,9 @@ class Scene:
     #: Seconds at human pace that the virtual supervisor leaves trouble to real people.
     patience: float = 4.0
     table: str = "demo-1"
+    #: A simulated camera above the felt, and both sources must agree on every card.
+    camera: bool = False
+    camera_args: tuple[str, ...] = ()
 
 
 class Studio:
@@ -54,6 +67,9 @@ class Studio:
         self.scene = scene
         self.table_file = folder / "table.toml"
         self.control = folder / "shoe.control"
+        self.camera_control = folder / "camera.control"
+        #: Where the simulated camera sends its pictures, and where the camera service shows its annotated ones.
+        self.camera_port, self.pictures_port = _free_ports(2) if scene.camera else (0, 0)
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     # --- set-up --------------------------------------------------------------------------------------------
@@ -85,6 +101,14 @@ class Studio:
         ]  # fmt: skip
         if scene.protocol == "line":
             lines.append(f"repeat_window_s = {window}")
+        if scene.camera:
+            lines += [
+                # More patience than a table needs: a demo shares its machine with whatever else runs there.
+                "", "[validation]", 'sources = "both"', "confirm_within_ms = 8000", "",
+                "[camera]", f'source = "http://127.0.0.1:{self.camera_port}/mjpeg"',
+                f'layout = "studio-{scene.game}"', f'http = "127.0.0.1:{self.pictures_port}"',
+                "max_age_s = 3.0",
+            ]  # fmt: skip
         return "\n".join(lines) + "\n"
 
     # --- processes -----------------------------------------------------------------------------------------
@@ -93,7 +117,11 @@ class Studio:
         """Everything, in the order a technician would: device, service, people."""
         self.prepare()
         self.start_shoe()
+        if self.scene.camera:
+            self.start_felt()
         self.start_table()
+        if self.scene.camera:
+            self.start_camera()
         for name in ("supervisor", "dealer", "game_server"):
             self.start_person(name)
 
@@ -105,6 +133,23 @@ class Studio:
                    "--log", str(self.folder / "shoe.jsonl"), *scene.shoe_args]  # fmt: skip
         self._spawn("shoe", ["-m", "controller.cli", *command])
         self._until("shoe", lambda: self.control.exists() and (self.folder / "shoe").exists())
+
+    def start_felt(self) -> None:
+        """The simulated camera above the felt, a network camera at ``camera_port``."""
+        scene = self.scene
+        command = ["camera", "--simulate", scene.game, "--http", str(self.camera_port), "--speed", f"{scene.speed:g}",
+                   "--control", str(self.camera_control), *scene.camera_args]  # fmt: skip
+        if scene.seed.isdecimal():
+            command += ["--seed", scene.seed]
+        self._spawn("felt", ["-m", "controller.cli", *command])
+        self._until("felt", self.camera_control.exists)
+
+    def start_camera(self) -> None:
+        """The camera service."""
+        ready = self.folder / "camera.ready"
+        ready.unlink(missing_ok=True)
+        self._spawn("camera", ["-m", "controller.cli", "camera", str(self.table_file), "--ready-file", str(ready)])
+        self._until("camera", ready.exists)
 
     def start_table(self) -> None:
         """The table service."""
@@ -124,6 +169,8 @@ class Studio:
             words += ["--control", str(self.control)]
         if name == "supervisor":
             words += ["--patience", f"{scene.patience:g}"]
+        if name == "dealer" and scene.camera:
+            words += ["--camera", str(self.camera_control), "--shoe-log", str(self.folder / "shoe.jsonl")]
         self._spawn(name, words)
 
     def start_console(self, floor_file: Path) -> str:
@@ -155,7 +202,7 @@ class Studio:
         """End every process, the people first."""
         self._stop("console")
         self.stop_people()
-        self._stop("table", "shoe")
+        self._stop("camera", "table", "felt", "shoe")
 
     def _stop(self, *names: str) -> None:
         for name in names:
@@ -208,6 +255,13 @@ class Studio:
             if time.monotonic() > deadline:
                 raise StudioError(f"{name} did not come up in {START_S:g} s: {self.tail(name)}")
             time.sleep(0.01)
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports that nobody has now."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [int(taken.getsockname()[1]) for taken in sockets]
 
 
 def _toml(value: Any) -> str:

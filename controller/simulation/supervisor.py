@@ -12,6 +12,8 @@ from controller.simulation.peer import Action, Frame, Peer, arguments
 
 #: What the supervisor would rather do, best first. Only what the table offers is chosen.
 PREFERRED = ("rescan", "burn_card", "resume", "use_as_next", "void_round", "void_round_and_shoe")
+#: Shoe and camera differ (M-03): who has looked vouches for the card, or the round is void.
+_DISAGREED = ("resume", "void_round", "void_round_and_shoe")
 #: Whoever was about to draw when the table stopped has done so before the felt is counted, at any speed.
 HANDS_OFF_S = 0.3
 _LOOK_AGAIN = {"step_opened", "paused", "resumed", "incident_raised", "incident_resolved", "device_restored"}
@@ -61,7 +63,8 @@ class Supervisor(Peer):
         number = max(state["incidents"], key=int)
         incident = state["incidents"][number]
         legal = incident["resolutions"]
-        choice = next(r for r in PREFERRED if r in legal)
+        preferred = (*_DISAGREED, *PREFERRED) if incident["code"] == "M-03" else PREFERRED
+        choice = next(r for r in preferred if r in legal)
         round_id = (state["round"] or {}).get("id", "burn")
         args: dict[str, object] = {}
         if choice == "rescan" and incident["code"] == "M-30":

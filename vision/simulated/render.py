@@ -63,7 +63,7 @@ class Renderer:
         self._noise: tuple[float, list[Any]] = (-1.0, [])
         self._still: tuple[object, Image] | None = None
         self._cloth: tuple[object, Image] | None = None
-        self._count = 0
+        self._last_grain = 0
 
     def geometry(self, conditions: Conditions) -> Geometry:
         """Where the felt is in this camera's pictures now."""
@@ -184,8 +184,9 @@ class Renderer:
             shape = (self.size[1], self.size[0], 3)
             grains = [np.round(self._rng.normal(0, conditions.noise, shape)).astype(np.int16) for _ in range(_GRAINS)]
             self._noise = (conditions.noise, grains)
-        self._count += 1
-        noisy: Any = cv2.add(image, self._noise[1][self._count % _GRAINS], dtype=cv2.CV_8U)
+        # Any but the last one: a viewer that skips pictures must not see the same one for long.
+        self._last_grain = int(self._last_grain + self._rng.integers(1, _GRAINS)) % _GRAINS
+        noisy: Any = cv2.add(image, self._noise[1][self._last_grain], dtype=cv2.CV_8U)
         return np.asarray(noisy, np.uint8)
 
 
