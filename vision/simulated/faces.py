@@ -55,7 +55,7 @@ def suit_polygons(suit: str) -> list[NDArray[np.float64]]:
     if suit == "D":
         return [np.array([[0.5, 0.0], [0.88, 0.5], [0.5, 1.0], [0.12, 0.5]])]
     if suit == "C":
-        return [disc(0.5, 0.25, 0.23), disc(0.25, 0.58, 0.23), disc(0.75, 0.58, 0.23), stem, disc(0.5, 0.5, 0.13)]
+        return [disc(0.5, 0.24, 0.24), disc(0.24, 0.6, 0.24), disc(0.76, 0.6, 0.24), stem, disc(0.5, 0.5, 0.09)]
     heart = np.stack([16 * np.sin(turn) ** 3, _heart(turn)], axis=1)
     heart = np.stack([0.5 + heart[:, 0] / 34, 0.46 - heart[:, 1] / 32], axis=1)
     if suit == "H":
@@ -84,11 +84,13 @@ def _draw_suit(
 
 def _draw_rank(image: Image, rank: str, box: tuple[float, float, float, float], weight: int, suit: str) -> None:
     """``rank`` stretched into ``box`` (x, y, width, height in mm)."""
-    font: Any = cv2.FontFace(_FONT)
     canvas = np.full((300, 500, 3), 255, np.uint8)
-    # Letter O for the figure 0: the font strikes its zero through, cards do not.
-    text = "1O" if rank == "T" else rank
-    cv2.putText(canvas, text, (40, 230), (0, 0, 0), font, 200, weight)
+    if rank in "JQ":
+        _draw_letter(canvas, rank, round(weight / 20))
+    else:
+        font: Any = cv2.FontFace(_FONT)
+        # Letter O for the figure 0: the font strikes its zero through, cards do not.
+        cv2.putText(canvas, "1O" if rank == "T" else rank, (40, 230), (0, 0, 0), font, 200, weight)
     rows, columns = np.nonzero(canvas[:, :, 0] < 128)
     glyph = canvas[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1, 0]
     x, y, width, height = (round(value * SCALE) for value in box)
@@ -96,6 +98,18 @@ def _draw_rank(image: Image, rank: str, box: tuple[float, float, float, float], 
     share = glyph[:, :, None].astype(np.float64) / 255
     place = image[y : y + height, x : x + width]
     place[:] = (place * share + np.array(_ink(suit)) * (1 - share)).astype(np.uint8)
+
+
+def _draw_letter(canvas: Image, rank: str, stroke: int) -> None:
+    """J and Q as cards have them: a hook without a bar, a ring with a short straight tail."""
+    black = (0, 0, 0)
+    if rank == "J":
+        cv2.line(canvas, (180, 80), (180, 180), black, stroke, cv2.LINE_AA)
+        cv2.ellipse(canvas, (135, 180), (45, 42), 0, 0, 165, black, stroke, cv2.LINE_AA)
+        canvas[: 80 + stroke // 4] = 255  # a square end, not a round one
+    else:
+        cv2.ellipse(canvas, (150, 150), (58, 64), 0, 0, 360, black, stroke, cv2.LINE_AA)
+        cv2.line(canvas, (165, 170), (208, 222), black, stroke, cv2.LINE_AA)
 
 
 def _both_ways(image: Image, draw: Any) -> None:
