@@ -310,8 +310,9 @@ def _explain(message: str) -> str:
     kind = _type_at(steps)
     names = [step for step in steps if not step.startswith("[")]
     place = f"[{names[0]}] {'.'.join(names[1:])}".strip() if names else "top level"
-    if "unknown field" in text and isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return f"{place}: {text}; known: {', '.join(kind.__struct_fields__)}"
+    struct = _struct_of(kind)
+    if "unknown field" in text and struct is not None:
+        return f"{place}: {text}; known: {', '.join(struct.__struct_fields__)}"
     named = [str(value) for value in _literals(kind)]
     allowed = "; allowed: " + ", ".join(named) if named else ""
     return f"{place}: {text}{allowed}"
@@ -325,12 +326,18 @@ def _type_at(steps: list[str]) -> Any:
         if step.startswith("["):
             kind = args[-1] if args else None
             continue
-        struct = next(
-            (one for one in (kind, *args) if isinstance(one, type) and issubclass(one, msgspec.Struct)), None
-        )
+        struct = _struct_of(kind)
         fields = {field.name: field.type for field in msgspec.structs.fields(struct)} if struct else {}
         kind = fields.get(step)
     return kind
+
+
+def _struct_of(kind: Any) -> type[msgspec.Struct] | None:
+    """``kind``, or what it is when it is not None, if that is a struct."""
+    for one in (kind, *typing.get_args(kind)):
+        if isinstance(one, type) and issubclass(one, msgspec.Struct):
+            return one
+    return None
 
 
 def _literals(kind: Any) -> Iterator[str | int]:

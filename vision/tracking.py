@@ -80,8 +80,10 @@ class Tracking:
     order_s: float = 0.6
     #: A card told is read again this often, to notice what nobody saw happen.
     recheck_s: float = 1.0
+    #: So many rechecks in a row that read nothing are more than a passing shadow.
+    doubts: int = 5
     #: Between two frames at most this long, else everything is looked at anew.
-    gap_s: float = 1.0
+    gap_s: float = 3.0
 
 
 @dataclass(slots=True)
@@ -98,6 +100,7 @@ class Track:
     bare_since: float | None = None
     readings: deque[tuple[str, str]] = field(default_factory=deque)
     answer: str | None = None
+    doubts: int = 0
     read_at: float = -1e9
     #: What was told of it, and where: (position, card), and the quad it had then.
     told: tuple[str, str] | None = None
@@ -197,10 +200,11 @@ class Tracker:
         reading = read(track.quad)
         named = HIDDEN if reading.kind == "back" else reading.card if reading.kind == "card" else None
         if track.answer is not None and track.answer != UNKNOWN:
-            if named is None or named == track.answer:
+            track.doubts = track.doubts + 1 if named is None else 0
+            if named == track.answer or (named is None and track.doubts < self.settings.doubts):
                 return  # what was read once is not forgotten for a passing shadow
             track.answer = None  # it changed under our eyes: what it is now must win the votes again
-            track.still_since = now
+            track.still_since, track.doubts = now, 0
             track.readings.clear()
         track.readings.append((named or UNKNOWN, reading.reason))
         while len(track.readings) > self.settings.memory:

@@ -18,6 +18,7 @@ from typing import Any, Final
 import cv2
 import numpy as np
 
+from controller.bus.keys import load_secret
 from controller.config import ConfigError, Loaded
 from controller.contact import Contact, secret_of
 from controller.service.camera_link import TableLink
@@ -199,16 +200,18 @@ class CameraService:
 def serve(loaded: Loaded, recogniser: Callable[[Layout], Recogniser], *, ready: Path | None = None) -> None:
     """Run the camera of a table file until SIGTERM or SIGINT. ``recogniser`` makes the reader for a layout.
 
-    Raises ``ConfigError``, ``LayoutError``, ``ServerError`` and ``BusError`` for what keeps it from starting.
+    Raises ``ConfigError``, ``LayoutError``, ``ServerError`` and ``KeysError`` for what keeps it from starting.
     """
     settings = loaded.camera
     if settings is None:
         raise ConfigError(f"{loaded.path}: no [camera]: source and layout are needed")
     layout = load(settings.layout)
+    reader = recogniser(layout)
     contact = Contact.of(loaded, secret_of(loaded.keys, "camera", settings.person))
+    load_secret(contact.key_file)  # a missing key is told here, not by a thread
     cv2.setNumThreads(1)
     with contextlib.ExitStack() as stack:
-        eye = Eye(settings, layout, recogniser(layout), time.monotonic())
+        eye = Eye(settings, layout, reader, time.monotonic())
         address = settings.address()
         pictures = PictureServer(*address) if address is not None else None
         if pictures is not None:

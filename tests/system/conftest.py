@@ -23,7 +23,7 @@ from controller.contact import Contact, secret_of
 from drivers.events import CardDrawn, CutCard
 from drivers.line.codec import encode
 
-PEOPLE = {"observer": "olga", "game_server": "gs", "dealer": "dana", "supervisor": "sam"}
+PEOPLE = {"observer": "olga", "game_server": "gs", "dealer": "dana", "supervisor": "sam", "camera": "camera"}
 SENDER = {
     "open_bets": "game_server", "close_bets": "game_server", "close_decisions": "game_server",
     "branch_demand": "game_server", "load_shoe": "dealer",

@@ -140,11 +140,20 @@ def test_a_card_swapped_between_two_frames_is_noticed_by_the_recheck(felt: Felt)
     assert felt.frames(60) == [("player/0", "KD")]
 
 
-def test_one_doubtful_recheck_changes_nothing(felt: Felt) -> None:
+def test_a_passing_shadow_changes_nothing_and_a_lasting_one_is_told(felt: Felt) -> None:
     felt.cards[P0] = "KH"
     felt.frames(10)
     felt.cards[P0] = "??"
-    assert felt.frames(300) == []
+    assert felt.frames(75) == []  # three seconds
+    felt.cards[P0] = "KH"
+    assert felt.frames(75) == []
+    felt.cards[P0] = "??"
+    assert felt.frames(250) == [("player/0", "??")]
+
+
+def test_a_camera_of_two_frames_a_second_is_enough(felt: Felt) -> None:
+    felt.cards[P0] = "KH"
+    assert felt.frames(8, step_s=0.5) == [("player/0", "KH")]
 
 
 def test_a_face_down_card_is_a_back_and_its_face_is_told_when_it_is_turned(felt: Felt) -> None:
