@@ -78,6 +78,7 @@ def run(args: argparse.Namespace) -> int:
 def _serve(args: argparse.Namespace) -> int:
     from controller.config import load
     from controller.service.camera import serve
+    from controller.service.logs import Logs
     from vision.layout import Layout, LayoutError
     from vision.picture_server import ServerError
     from vision.profiles import ProfileError, load_profile
@@ -86,14 +87,14 @@ def _serve(args: argparse.Namespace) -> int:
     if args.ready_file is not None and not args.ready_file.absolute().parent.is_dir():
         raise UsageError(f"--ready-file {args.ready_file}: there is no folder {args.ready_file.absolute().parent}")
     loaded = load(Path(args.table))
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
 
     def recogniser(layout: Layout) -> Recogniser:
         assert loaded.camera is not None
         return Recogniser([load_profile(name) for name in loaded.camera.profiles], layout.geometry())
 
     try:
-        serve(loaded, recogniser, ready=args.ready_file)
+        with Logs(loaded.config.log.format, logging.INFO):
+            serve(loaded, recogniser, ready=args.ready_file)
     except (LayoutError, ProfileError, ServerError) as error:
         raise UsageError(str(error)) from error
     return 0

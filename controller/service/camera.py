@@ -129,15 +129,15 @@ class CameraService:
         eye: Eye,
         link: TableLink,
         pictures: PictureServer | None,
+        notifier: Notifier,
         ready: Path | None = None,
-        notifier: Notifier | None = None,
     ) -> None:
         self._grabber = grabber
         self._eye = eye
         self._link = link
         self._pictures = pictures
+        self._notifier = notifier
         self._ready = ready
-        self._notifier = notifier or Notifier(None)
         self._stopping = False
         self._told: tuple[bool, str] | None = None
         self._reported = -1e9
@@ -162,7 +162,6 @@ class CameraService:
                 return
             self._report(time.monotonic())
             self._draw(time.monotonic())
-            self._notifier.feed(time.monotonic_ns() // 1_000_000)
 
     def _saw(self, sightings: list[Sighting]) -> list[Sighting]:
         self._link.seen(sightings)
@@ -174,10 +173,11 @@ class CameraService:
         state = (bool(health["ok"]), str(health["reason"]))
         if self._told is None or state[0] != self._told[0]:
             log.log(logging.INFO if state[0] else logging.WARNING, "camera: %s", state[1] or "good")
-            self._notifier.status(state[1] or "good")
         elif now - self._reported < REPORT_S:
             return
         self._told, self._reported = state, now
+        self._notifier.status(state[1] or f"{health['fps']:.0f} frames a second")
+        self._notifier.watchdog()  # earned: this thread has come round
         self._link.health(health)
         if self._ready is not None and state[0] and self._link.answers.is_set():
             self._ready.touch()
@@ -224,10 +224,11 @@ def serve(loaded: Loaded, recogniser: Callable[[Layout], Recogniser], *, ready: 
         grabber.start()
         stack.callback(grabber.close)
         notifier = stack.enter_context(Notifier.of_environment())
-        service = CameraService(grabber, eye, link, pictures, ready, notifier)
+        service = CameraService(grabber, eye, link, pictures, notifier, ready)
         stack.enter_context(_signals(service))
         log.info("camera %s, layout %s, %d positions", shown(settings.source), layout.name, len(layout.positions))
-        notifier.ready()  # a camera that comes late is waited for: the service is up
+        # Ready without a picture, too: a camera that comes late is waited for, the table holds meanwhile.
+        notifier.ready()
         service.run()
         notifier.stopping()
 
