@@ -63,6 +63,17 @@ class Watcher:
             now, self.quads, lambda quad: self._recogniser.read_quad(image, quad), lambda quad: felt.bare(quad)
         )
 
+    def empty(self, image: Image) -> list[str]:
+        """The positions of a straightened frame where felt shows and nothing was told to lie."""
+        felt = FeltColour(image, self._hull)
+        geometry = self.layout.geometry()
+        taken = {track.told[0] for track in self.tracker.tracks if track.told is not None}
+        return [
+            position
+            for position, polygon in self.layout.positions.items()
+            if position not in taken and felt.bare(geometry.to_px(polygon))
+        ]
+
     def _changed(self, image: Image, now: float) -> bool:
         """True if cards must be located in ``image``, which is then the one to compare with."""
         height = round(image.shape[0] * _THUMB_WIDTH / image.shape[1])

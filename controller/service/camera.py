@@ -51,12 +51,13 @@ _LIVE: Final = ("http", "rtsp", "device")
 
 
 class Eye:
-    """Turns frames into sightings and health. Not for several threads; ``lying`` may be read by any."""
+    """Turns frames into sightings and health. Not for several threads; ``table`` may be read by any: what is known of
+    the positions, cards in order of appearance, then those that are empty. Neither: nobody can say yet."""
 
     def __init__(self, settings: CameraSettings, layout: Layout, recogniser: Recogniser, now: float) -> None:
         self.settings = settings
         self.watcher = Watcher(recogniser, layout)
-        self.lying: tuple[Sighting, ...] = ()
+        self.table: tuple[Sighting, ...] = ()
         self._check = HealthCheck(layout)
         self._health = Health(True, "", 1.0, 1.0, 0.0)
         self._looked = -1e9
@@ -80,14 +81,19 @@ class Eye:
         self._frames.append(frame.time)
         self.image = image
         self._trouble = self._frozen(image, frame.time)
-        if now - self._looked >= LOOK_S:
+        due = now - self._looked >= LOOK_S
+        if due:
             self._looked = now
             self._health = self._check.look(image)
         if not self._health.ok or self._trouble:
             return []
         sightings = self.watcher.frame(image, frame.time)
-        if sightings:
-            self.lying = tuple(self.watcher.tracker.lying())
+        if sightings or due:
+            empty = self.watcher.empty(image)
+            self.table = (
+                *self.watcher.tracker.lying(),
+                *(Sighting(position, None, frame.time, 0) for position in empty),
+            )
         return sightings
 
     def health(self, now: float, reason: str = "") -> dict[str, Any]:
@@ -217,7 +223,7 @@ def serve(loaded: Loaded, recogniser: Callable[[Layout], Recogniser], *, ready: 
         if pictures is not None:
             stack.callback(pictures.close)
             log.info("annotated pictures at %s", pictures.url)
-        link = TableLink(contact.client, lambda: eye.lying)
+        link = TableLink(contact.client, lambda: eye.table)
         link.start()
         stack.callback(link.close)
         grabber = Grabber(open_source(settings), _log_change(settings))

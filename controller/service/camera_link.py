@@ -24,12 +24,13 @@ _Work = tuple[str, dict[str, Any]] | list[Sighting] | None
 
 
 class TableLink:
-    """Sends sightings and health with the client that ``connect`` makes. ``lying`` gives what lies on the table: it
-    is sent whole when the table answers for the first time and each time it comes back."""
+    """Sends sightings and health with the client that ``connect`` makes. ``known`` gives what is known of every
+    position, empty ones included: it is sent whole when the table answers for the first time and each time it comes
+    back, so that neither a card nor its going is missed."""
 
-    def __init__(self, connect: Callable[[], TableClient], lying: Callable[[], Sequence[Sighting]]) -> None:
+    def __init__(self, connect: Callable[[], TableClient], known: Callable[[], Sequence[Sighting]]) -> None:
         self._connect = connect
-        self._lying = lying
+        self._known = known
         self._work: queue.SimpleQueue[_Work] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="table", daemon=True)
         self._refused: set[str] = set()
@@ -64,7 +65,7 @@ class TableLink:
                 elif self._send(client, *work) and not self.answers.is_set():
                     self.answers.set()
                     log.info("the table answers")
-                    self._tell(client, list(self._lying()))
+                    self._tell(client, list(self._known()))
         finally:
             client.close()
 

@@ -172,7 +172,7 @@ def test_a_card_is_seen_and_the_camera_is_well(eye: Eye) -> None:
     assert eye.health(100.0)["ok"] is False  # no picture yet
     told = [s for n in range(10) for s in eye.see(frame(n, 100 + n / 25), 100 + n / 25)]
     assert [(s.position, s.card) for s in told] == [("player/0", "KH")]
-    assert [s.card for s in eye.lying] == ["KH"]
+    assert [(s.position, s.card) for s in eye.table] == [("player/0", "KH")]
     health = eye.health(100.37)
     assert health["ok"] is True
     assert health["fps"] == pytest.approx(25, abs=0.1)
