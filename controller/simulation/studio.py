@@ -104,7 +104,7 @@ class Studio:
         if scene.camera:
             lines += [
                 # More patience than a table needs: a demo shares its machine with whatever else runs there.
-                "", "[validation]", 'sources = "both"', "confirm_within_ms = 8000", "",
+                "", "[validation]", 'sources = "both"', "confirm_within_ms = 20000", "",
                 "[camera]", f'source = "http://127.0.0.1:{self.camera_port}/mjpeg"',
                 f'layout = "studio-{scene.game}"', f'http = "127.0.0.1:{self.pictures_port}"',
                 "max_age_s = 3.0",
