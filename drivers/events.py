@@ -21,11 +21,13 @@ class Event(msgspec.Struct, frozen=True, tag_field="event", omit_defaults=True):
 class CardDrawn(Event, frozen=True, tag="card_drawn"):
     """A card left the shoe. ``target`` is set by shoes that know the game (Angel Eye), else None.
 
-    Here and below ``index`` is as on the wire: 1-based for player and banker."""
+    Here and below ``index`` is as on the wire: 1-based for player and banker. ``tag`` is the number of its tag, if it
+    has one, and no more public than a hidden card."""
 
     card: str
     target: TargetName | None = None
     index: int | None = None
+    tag: str | None = None
 
 
 class CardRevealed(Event, frozen=True, tag="card_revealed"):
@@ -103,10 +105,12 @@ class TagsTogether(UnknownCode, frozen=True, tag="tags_together"):
     """Cards left the shoe together or too closely: which of them came first is not known.
 
     ``cards`` are the faces of those not told before, in the order of their names (``HIDDEN`` for a tag that is not
-    this shoe's); ``beside`` are the faces of cards that were told before and are still at the mouth."""
+    this shoe's); ``beside`` are the faces of cards that were told before and are still at the mouth. ``tags`` are the
+    numbers of those of this shoe, in order of number."""
 
     cards: tuple[str, ...]
     beside: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 class Repeated(Event, frozen=True, tag="repeated"):
@@ -116,7 +120,9 @@ class Repeated(Event, frozen=True, tag="repeated"):
 
 
 class CutCard(Event, frozen=True, tag="cut_card"):
-    """The cut card left the shoe."""
+    """The cut card left the shoe. ``tag`` as in ``CardDrawn``."""
+
+    tag: str | None = None
 
 
 class Started(Event, frozen=True, tag="started"):

@@ -16,6 +16,7 @@ over from card readers of shoes and was not seen on RFID hardware.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from controller.cards import CUT, HIDDEN
@@ -76,10 +77,12 @@ class Mouth:
         """Tags in the field by the latest answer, and those not yet gone for ``leave_s``."""
         return frozenset(self._present)
 
-    def new_shoe(self) -> None:
-        """Other cards are in the shoe: all tags may leave it again, and the next one tells which shoe it is."""
-        self._gone.clear()
-        self._shoe = None
+    def new_shoe(self, gone: Collection[str] = ()) -> None:
+        """Other cards are in the shoe: all tags but ``gone`` may leave it again. Those, or else the next one, tell
+        which shoe it is."""
+        self._gone = set(gone)
+        owners = {owner.shoe for owner in map(self._shoes.find, gone) if owner is not None}
+        self._shoe = owners.pop() if len(owners) == 1 else None
 
     def interrupted(self) -> None:
         """Nothing was heard for a while: what lies at the mouth when answers come again may have lain there."""
@@ -135,16 +138,17 @@ class Mouth:
         if uid in self._gone:
             return TagRepeated("tag that left before", uid, owner.card)
         self._gone.add(uid)
-        return CutCard() if owner.card == CUT else CardDrawn(owner.card)
+        return CutCard(uid) if owner.card == CUT else CardDrawn(owner.card, tag=uid)
 
     def _together(self, fresh: list[str], beside: list[str]) -> Event:
         """Several tags: all of them have left, in no order."""
         owners = {owner.shoe for owner in map(self._shoes.find, fresh) if owner is not None}
         if self._shoe is None and len(owners) == 1:
             self._shoe = owners.pop()
-        self._gone.update(uid for uid in fresh if self._face(uid) != HIDDEN)
-        faces = [tuple(sorted(map(self._face, uids))) for uids in (fresh, beside)]
-        return TagsTogether("tags together", *faces)
+        known = tuple(uid for uid in fresh if self._face(uid) != HIDDEN)
+        self._gone.update(known)
+        told, there = (tuple(sorted(map(self._face, uids))) for uids in (fresh, beside))
+        return TagsTogether("tags together", told, there, known)
 
     def _face(self, uid: str) -> str:
         """The card of a tag of this shoe."""

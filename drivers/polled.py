@@ -48,7 +48,7 @@ class PolledTags(Decoder):
         self._interval_s = poll_s
         self._stall_s = STALL_S if mouth.timed else math.inf
         self._blind_s = BLIND_S if mouth.timed else math.inf
-        self._new_shoe = False
+        self._new_shoe: frozenset[str] | None = None
         self._byte_at = 0.0
         self._start: float | None = None
         self._result_at: float | None = None
@@ -75,9 +75,10 @@ class PolledTags(Decoder):
         """See ``Decoder.alive``: an inventory was answered."""
         return self._result_at is not None
 
-    def new_shoe(self) -> None:
-        """Other cards are in the shoe. From any thread; counts from the next answer on."""
-        self._new_shoe = True
+    def new_shoe(self, gone: frozenset[str] = frozenset()) -> None:
+        """Other cards are in the shoe, of which ``gone`` have left it. From any thread; counts from the next answer
+        on."""
+        self._new_shoe = gone
 
     def decode(self, data: bytes, now: float) -> list[Decoded]:
         """See ``Decoder.decode``."""
@@ -153,9 +154,9 @@ class PolledTags(Decoder):
                 self._first.extend(said.remedy)
         if not isinstance(said, Sighting):
             return []
-        if self._new_shoe:
-            self._new_shoe = False
-            self._mouth.new_shoe()
+        gone, self._new_shoe = self._new_shoe, None
+        if gone is not None:
+            self._mouth.new_shoe(gone)
         out = []
         blind_s = 0.0 if self._result_at is None or self._start is None else now - self._result_at
         self._result_at = now

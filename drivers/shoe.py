@@ -147,8 +147,9 @@ class ShoeDriver(ABC):
         """The procedure allows a card now (``draw``), or not. A state, not a change: may be repeated, and is told
         whenever it may have changed. Never blocks or raises. Does nothing on a shoe that has no lock."""
 
-    def new_shoe(self) -> None:  # noqa: B027  (most shoes do not know one card from its double)
-        """The cards of another shuffle are loaded: what left may leave again. From any thread; never blocks."""
+    def new_shoe(self, gone: frozenset[str] = frozenset()) -> None:  # noqa: B027  (most cards have no tags)
+        """The cards of a shuffle are loaded: what left before may leave again, but for the tags ``gone`` (after a
+        restart in the middle of a shoe). From any thread; never blocks."""
 
     def wake(self) -> None:
         """Let the reader thread ask the decoder for ``outgoing`` at once. From any thread; nothing if stopped."""

@@ -49,7 +49,7 @@ class TagShoe(ShoeDriver):
     def make_reader(self, mouth: Mouth, poll_s: float) -> PolledTags:
         """The decoder of this reader."""
 
-    def new_shoe(self) -> None:
+    def new_shoe(self, gone: frozenset[str] = frozenset()) -> None:
         """See ``ShoeDriver.new_shoe``."""
         if isinstance(self._decoder, PolledTags):
-            self._decoder.new_shoe()
+            self._decoder.new_shoe(gone)

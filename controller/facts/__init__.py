@@ -23,6 +23,7 @@ from controller.facts.devices import (
     ReadOutOfGame,
     ReadRepeated,
     TableStarted,
+    TagsLeft,
 )
 from controller.facts.money import (
     BalancesSet,
@@ -156,6 +157,7 @@ __all__ = [
     "TableReopened",
     "TableStarted",
     "TableUnlocked",
+    "TagsLeft",
     "decode_fact",
     "encode_fact",
 ]
@@ -170,7 +172,7 @@ AnyFact = (
     | IncidentRaised | IncidentResolved | RoundVoided | ShoeVoided | TableReopened | IncidentAcknowledged
     | ApprovalRequested | ApprovalGiven | ApprovalRefused | ManualModeChanged | CardCorrected | ResultCorrected
     | CardReassigned | DealerLoggedOn | DealerLoggedOff | TableLocked | TableUnlocked | ResultConfirmed
-    | CardClaimed | CardSighted | ShoeOrderKept | ClockStepped
+    | CardClaimed | CardSighted | ShoeOrderKept | ClockStepped | TagsLeft
 )  # fmt: skip
 
 _decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(AnyFact)

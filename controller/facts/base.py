@@ -37,7 +37,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_def
 
 
 #: Keys of device reports that tell a card, or the tag that stands for one.
-_TELLING = frozenset({"card", "cards", "beside", "raw", "tag"})
+_TELLING = frozenset({"card", "cards", "beside", "raw", "tag", "tags"})
 
 
 def _without_cards(data: Json) -> Json:

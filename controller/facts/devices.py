@@ -42,6 +42,14 @@ class ReadOutOfGame(Fact, frozen=True, kw_only=True, tag="read_out_of_game"):
     card: str
 
 
+class TagsLeft(Fact, frozen=True, kw_only=True, tag="tags_left"):
+    """Cards with these tags (RFID) left the shoe, whatever they were taken for: each can leave it once."""
+
+    PUBLIC = False
+    SECRET = ("tags",)
+    tags: tuple[str, ...]
+
+
 class DeviceLost(Fact, frozen=True, kw_only=True, tag="device_lost"):
     """A device, or the game server, is not heard; the table holds."""
 

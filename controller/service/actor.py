@@ -20,11 +20,13 @@ from controller.bus.hub import Hub, Request
 from controller.commands import Command
 from controller.config import RecordSection
 from controller.facts import (
+    BettingOpened,
     Fact,
     IncidentRaised,
     Paused,
     RoundVoided,
     ShoeChangeStarted,
+    ShoeLoaded,
     ShoeVoided,
     decode_fact,
     encode_fact,
@@ -143,6 +145,9 @@ class Actor:
         if n >= self._journal.head.first_n:
             self.last_fact_ms = next(self._journal.facts(n)).at_ms
         self._table.replay(self._facts(n + 1))
+        shoe = self._table.state.shoe
+        if self._shoe is not None and shoe is not None:
+            self._shoe.new_shoe(shoe.tags)
         while page := self._journal.frames_since(seq, PAGE):
             for frame in page:
                 public.apply(self._public, frames.decode_frame(frame.frame))
@@ -325,7 +330,7 @@ class Actor:
         """A shoe with a lock learns whether a card is due; one that knows its cards, that others are loaded."""
         if self._shoe is None or not outcome.records:
             return
-        if any(isinstance(record.fact, ShoeChangeStarted) for record in outcome.records):
+        if any(_shuffled(record.fact) for record in outcome.records):
             self._shoe.new_shoe()
         state = outcome.state
         self._shoe.allow(state.step.kind == "draw" and not state.holds)
@@ -414,6 +419,11 @@ class Actor:
 def _date(at_ms: int) -> str:
     """The day in UTC that names new shoes."""
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y%m%d")
+
+
+def _shuffled(fact: Fact) -> bool:
+    """From here on every card may leave the shoe again."""
+    return isinstance(fact, ShoeChangeStarted | ShoeLoaded) or (isinstance(fact, BettingOpened) and fact.reshuffled)
 
 
 def _tell_log(fact: Fact) -> None:

@@ -117,6 +117,11 @@ def _read_out_of_game(state: TableState, fact: f.ReadOutOfGame, now: int) -> Non
             state.shoe.identify(fact.card)
 
 
+def _tags_left(state: TableState, fact: f.TagsLeft, now: int) -> None:  # noqa: ARG001
+    if state.shoe is not None:
+        state.shoe.tags |= set(fact.tags)
+
+
 def _shift_ended(state: TableState, fact: f.ShiftEnded, now: int) -> None:  # noqa: ARG001
     state.shoe = state.round = None
     state.pending = ()
@@ -182,6 +187,7 @@ def _betting_opened(state: TableState, fact: f.BettingOpened, now: int) -> None:
     if fact.reshuffled:
         state.shoe.out = 0
         state.shoe.seen.clear()
+        state.shoe.tags = frozenset()
     state.round = Round(id=fact.round, number=state.shoe.rounds)
     state.sighted.clear()  # what lies there now belongs to no card of this round
     state.sight_due.clear()
@@ -300,6 +306,7 @@ _APPLY: dict[type[f.Fact], Callable[[TableState, Any, int], None]] = {
     f.DeviceRestored: _device_restored,
     f.DeviceReported: _device_reported,
     f.ReadOutOfGame: _read_out_of_game,
+    f.TagsLeft: _tags_left,
     f.ShiftEnded: _shift_ended,
     f.ShoeLoaded: _shoe_loaded,
     f.ShoeChangeStarted: _shoe_change,

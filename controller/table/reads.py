@@ -16,7 +16,7 @@ from controller.table.integrity import check_cut
 from controller.table.people import unattended
 from controller.table.rescan import rescanned
 from controller.table.sightings import accept
-from controller.table.tags import tag_event
+from controller.table.tags import tag_event, tags_left
 from drivers import events as e
 
 #: Shoe error codes (hardware page 1.1) that mean a card left the shoe without a face.
@@ -28,6 +28,7 @@ PUSHED_BACK_ERRORS = frozenset({4, 5})
 
 def shoe_event(draft: Draft, event: e.Event) -> None:
     """Take in one event of the shoe's driver."""
+    tags_left(draft, event)
     match event:
         case e.CardDrawn() | e.CardReused() if draft.setting.sources == "camera":
             draft.report(event)

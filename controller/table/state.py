@@ -69,6 +69,8 @@ class Shoe:
     rest: int = 0
     #: A person answered for what was missing.
     reconciled: bool = False
+    #: Tags of cards that left, where cards have tags.
+    tags: frozenset[str] = frozenset()
 
     def copy(self) -> Shoe:
         """A draft that shares only immutable parts."""

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from controller import facts as f
 from controller.cards import HIDDEN
 from controller.table.draft import Draft
 from controller.table.rescan import rescanned
 from drivers import events as e
+
+
+def tags_left(draft: Draft, event: e.Event) -> None:
+    """Keep which tags have left the shoe: after a restart the driver cannot know it by itself."""
+    shoe = draft.state.shoe
+    match event:
+        case e.CardDrawn(tag=str(tag)) | e.CutCard(tag=str(tag)):
+            tags: tuple[str, ...] = (tag,)
+        case e.TagsTogether(tags=tags):
+            pass
+        case _:
+            return
+    fresh = tuple(tag for tag in tags if shoe is not None and tag not in shoe.tags)
+    if fresh:
+        draft.emit(f.TagsLeft(tags=fresh))
 
 
 def tag_event(draft: Draft, event: e.Event) -> None:

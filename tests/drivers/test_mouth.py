@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,22 +33,59 @@ POLL_S = 0.05
 NOTHING: tuple[str, ...] = ()
 
 
+def faces(events: list[Event]) -> list[Event]:
+    """Which tag it was, most tests do not ask."""
+    tagged = {CardDrawn: {"tag": None}, CutCard: {"tag": None}, TagsTogether: {"tags": ()}}
+    return [msgspec.structs.replace(event, **tagged.get(type(event), {})) for event in events]
+
+
 class Table:
     """Polls a mouth every 50 ms."""
 
     def __init__(self, leave_s: float | None = LEAVE_S) -> None:
         self.mouth = Mouth(SHOES, leave_s)
         self.now = 100.0
+        self.told: list[Event] = []
 
     def see(self, *uids: str, times: int = 1, blur: str | None = None) -> list[Event]:
         events = []
         for _ in range(times):
             self.now += POLL_S
             events += self.mouth.see(Sighting(uids, blur), self.now)
-        return events
+        self.told += events
+        return faces(events)
 
     def gone(self, seconds: float = 0.5) -> list[Event]:
         return self.see(times=round(seconds / POLL_S))
+
+
+def test_a_card_is_told_with_its_tag() -> None:
+    table = Table()
+    table.see(A)
+    table.gone()
+    table.see(B, C, NOBODY)
+    table.gone()
+    table.see(CUT_TAG)
+    assert table.told == [
+        CardDrawn("AS", tag=A),
+        TagsTogether("tags together", ("**", "AS", "TD"), (), (B, C)),
+        CutCard(CUT_TAG),
+    ]
+
+
+def test_what_left_before_a_restart_has_left() -> None:
+    table = Table()
+    table.mouth.new_shoe({A, CUT_TAG})
+    assert table.see(A) == [TagRepeated("tag that left before", A, "AS")]
+    table.gone()
+    assert table.see(CUT_TAG) == [TagRepeated("tag that left before", CUT_TAG, "CUT")]
+    table.gone()
+    assert table.see(BLUE) == [TagForeign("tag of another shoe", BLUE, "7H", "blue")], "they tell which shoe it is"
+    table.gone()
+    assert table.see(B) == [CardDrawn("TD")]
+    table.mouth.new_shoe()
+    table.gone()
+    assert table.see(A) == [CardDrawn("AS")]
 
 
 def test_a_card_is_drawn_once_when_its_tag_is_first_seen() -> None:

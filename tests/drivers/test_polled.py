@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from drivers.decode import decode_capture
 from drivers.errors import DeviceSilent
-from drivers.events import CardDrawn, Event, Gap, NoRead, TagsTogether, TagUnknown
+from drivers.events import CardDrawn, Event, Gap, NoRead, TagRepeated, TagsTogether, TagUnknown
 from drivers.feig import frames as feig
 from drivers.feig.codec import FeigDecoder
 from drivers.mouth import Mouth
@@ -91,10 +91,10 @@ def test_form_and_address_are_settings() -> None:
 
 
 def test_tags_become_cards(bench: Bench) -> None:
-    assert bench.run(0.5, lambda _: feig_answer(FIRST)) == [CardDrawn("AS")]
+    assert bench.run(0.5, lambda _: feig_answer(FIRST)) == [CardDrawn("AS", tag=FIRST)]
     assert bench.run(0.5, lambda _: feig_answer()) == []
     assert bench.run(0.5, lambda _: feig_answer(SECOND, "E004010000000001")) == [
-        TagsTogether("tags together", ("**", "TD"))
+        TagsTogether("tags together", ("**", "TD"), (), (SECOND,))
     ]
 
 
@@ -103,7 +103,7 @@ def test_an_answer_that_does_not_come_is_waited_for_and_asked_again(bench: Bench
     count = len(bench.asked)
     bench.run(ANSWER_S + POLL_S, lambda _: None)
     assert len(bench.asked) <= count + 2
-    assert bench.run(0.2, lambda _: feig_answer(FIRST)) == [CardDrawn("AS")]
+    assert bench.run(0.2, lambda _: feig_answer(FIRST)) == [CardDrawn("AS", tag=FIRST)]
 
 
 def test_damaged_answers_are_asked_for_again_and_name_no_tag(bench: Bench) -> None:
@@ -114,7 +114,7 @@ def test_damaged_answers_are_asked_for_again_and_name_no_tag(bench: Bench) -> No
 
     assert bench.run(0.3, damaged) == []
     assert bench.decoder.stats.bad_checksum >= 3
-    assert bench.run(0.2, lambda _: feig_answer(FIRST)) == [CardDrawn("AS")]
+    assert bench.run(0.2, lambda _: feig_answer(FIRST)) == [CardDrawn("AS", tag=FIRST)]
 
 
 def test_a_time_without_inventories_is_a_gap(bench: Bench) -> None:
@@ -162,7 +162,7 @@ def test_answers_to_other_commands_say_nothing(bench: Bench) -> None:
 def test_an_rr3036_is_started_and_turned_to_15693_first() -> None:
     bench = Bench(Rr3036Decoder(Mouth(SHOES)))
     assert bench.run(0.3, lambda _: rr_answer(status=rr.OK) if len(bench.asked) < 3 else rr_answer(FIRST)) == [
-        CardDrawn("AS")
+        CardDrawn("AS", tag=FIRST)
     ]
     wanted = [rr.INIT, rr.TO_ISO_15693, rr.INVENTORY]
     assert [rr.parse_request(request) for _, request in bench.asked[:3]] == wanted
@@ -185,7 +185,7 @@ def test_an_rr3036_in_another_state_is_set_up_again(status: int, remedy: list[rr
             cured.append(request)
         return rr_answer(status=rr.OK)
 
-    assert bench.run(1.0, reader) == [CardDrawn("AS")]
+    assert bench.run(1.0, reader) == [CardDrawn("AS", tag=FIRST)]
     assert cured == remedy
 
 
@@ -197,10 +197,17 @@ def test_an_incomplete_inventory_is_no_card(status: int) -> None:
 
 
 def test_other_cards_in_the_shoe(bench: Bench) -> None:
-    assert bench.run(0.2, lambda _: feig_answer(FIRST)) == [CardDrawn("AS")]
+    assert bench.run(0.2, lambda _: feig_answer(FIRST)) == [CardDrawn("AS", tag=FIRST)]
     bench.run(0.5, lambda _: feig_answer())
     bench.decoder.new_shoe()
-    assert bench.run(0.2, lambda _: feig_answer(FIRST)) == [CardDrawn("AS")]
+    assert bench.run(0.2, lambda _: feig_answer(FIRST)) == [CardDrawn("AS", tag=FIRST)]
+
+
+def test_what_left_before_a_restart_counts_from_the_first_answer_on(bench: Bench) -> None:
+    bench.decoder.new_shoe(frozenset({FIRST}))
+    assert bench.run(0.2, lambda _: feig_answer(FIRST)) == [TagRepeated("tag that left before", FIRST, "AS")]
+    bench.run(0.5, lambda _: feig_answer())
+    assert bench.run(0.2, lambda _: feig_answer(SECOND)) == [CardDrawn("TD", tag=SECOND)]
 
 
 def test_a_line_that_is_lost_tells_of_a_card_that_was_not_read(bench: Bench) -> None:
@@ -211,18 +218,21 @@ def test_a_line_that_is_lost_tells_of_a_card_that_was_not_read(bench: Bench) -> 
 def test_noise_before_an_answer_delays_it_by_one_question(bench: Bench) -> None:
     answers = iter([b"\xff\xff\xc5\xfc" + feig_answer(FIRST)])
     events = bench.run(1.0, lambda _: next(answers, feig_answer()))
-    assert events == [CardDrawn("AS")]
+    assert events == [CardDrawn("AS", tag=FIRST)]
 
 
 def test_captures() -> None:
     chunks = [feig_answer(), feig_answer(FIRST)[:7], feig_answer(FIRST)[7:], feig_answer(FIRST), feig_answer()]
     events, summary = decode_capture("feig", chunks, tags=SHOES)
-    assert events == [CardDrawn("AS")]
+    assert events == [CardDrawn("AS", tag=FIRST)]
     assert summary == {
         "frames": 4, "accepted": 4, "duplicates": 0, "bad_checksum": 0, "junk_bytes": 0, "gaps": 0
     }  # fmt: skip
     stream = rr_answer(FIRST) + rr_answer() + rr_answer(SECOND)
-    assert decode_capture("rr3036", [stream], tags=SHOES)[0] == [CardDrawn("AS"), CardDrawn("TD")]
+    assert decode_capture("rr3036", [stream], tags=SHOES)[0] == [
+        CardDrawn("AS", tag=FIRST),
+        CardDrawn("TD", tag=SECOND),
+    ]
     assert decode_capture("rr3036", [stream])[0] == [
         TagUnknown("tag in no registry", FIRST),
         TagUnknown("tag in no registry", SECOND),

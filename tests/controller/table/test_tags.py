@@ -54,3 +54,25 @@ def test_between_shoes_tags_are_only_recorded(bench: Any) -> None:
     b.ok("start_shift")
     b.shoe(e.TagRepeated("again", TAG, "TC"), e.TagUnknown("unknown", TAG))
     assert b.state.holds == {}
+
+
+def test_tags_that_left_are_kept_until_the_cards_are_shuffled(bench: Any) -> None:
+    b = bench().open_round()
+    other = TAG[:-1] + "9"
+    b.shoe(e.CardDrawn("TC", tag=TAG))
+    assert b.last(f.TagsLeft).tags == (TAG,)
+    b.shoe(e.TagsTogether("two tags", ("6C", "9H"), (), (TAG, other)))
+    assert b.last(f.TagsLeft).tags == (other,)
+    assert b.state.shoe.tags == {TAG, other}
+    b.restart()
+    assert b.state.shoe.tags == {TAG, other}
+    shown = str([r.fact.masked_data() for r in b.records]) + str([r.fact.public_data() for r in b.records if r.seq])
+    assert TAG not in shown
+    assert other not in shown
+
+
+def test_a_card_without_a_tag_leaves_none(bench: Any) -> None:
+    b = bench().open_round()
+    b.cards("TC")
+    assert b.last(f.CardDealt).face == "TC"
+    assert not [r for r in b.records if isinstance(r.fact, f.TagsLeft)]
