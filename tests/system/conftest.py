@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -240,6 +241,8 @@ class Rig:
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, list):
+        return json.dumps(value)
     return str(value) if isinstance(value, (int, float)) else f'"{value}"'
 
 
