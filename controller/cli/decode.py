@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 def read_entries(path: Path) -> list[Entry]:
     """What is in a capture or recording. Raises ``UsageError`` naming the line that is neither."""
     try:
-        return parse(path.read_text(encoding="ascii").splitlines())
+        return parse(path.read_text(encoding="utf-8-sig").splitlines())
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read as lines of hex: {error}") from error
     except ValueError as error:
