@@ -15,7 +15,9 @@ from drivers.line.codec import card_code, encode
 from drivers.rr3036 import frames as rr3036
 from drivers.ssi import frames as ssi
 
-_SHOES: Final = 2
+_SHOES: Final = 8
+#: Of tags there is one: a card takes twenty answers.
+_TAGGED_SHOES: Final = 1
 _COUP: Final[tuple[tuple[TargetName, int], ...]] = (("player", 1), ("banker", 1), ("player", 2), ("banker", 2))
 _CARDS: Final = {card_code(face, "scan_table").encode(): face for face in FACES}
 
@@ -33,8 +35,8 @@ class Stream(NamedTuple):
     tags: Mapping[str, str] = {}
 
 
-def _cards(rng: Random) -> list[str]:
-    return [card for _ in range(_SHOES) for card in shuffled_shoe(rng)]
+def _cards(rng: Random, shoes: int = _SHOES) -> list[str]:
+    return [card for _ in range(shoes) for card in shuffled_shoe(rng)]
 
 
 def line_stream(rng: Random) -> Stream:
@@ -83,7 +85,7 @@ def rr3036_stream(rng: Random) -> Stream:
 
 
 def _polled(rng: Random, answer: Callable[[str], bytes], empty: bytes) -> Stream:
-    tags = {f"E0040100{number:08X}": card for number, card in enumerate(_cards(rng))}
+    tags = {f"E0040100{number:08X}": card for number, card in enumerate(_cards(rng, _TAGGED_SHOES))}
     away = empty * _ANSWERS_WITHOUT
     data = b"".join(answer(uid) * _ANSWERS_WITH_TAG + away for uid in tags)
     return Stream(data, len(tags), len(tags) * (_ANSWERS_WITH_TAG + _ANSWERS_WITHOUT), tags)
