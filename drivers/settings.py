@@ -105,6 +105,10 @@ class ShoeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         if window is not None and not (math.isfinite(window) and window >= 0):
             raise SettingsError(f"repeat_window_s is {window}: it must be 0 or more seconds")
 
+    def window(self, default: float) -> float:
+        """The repeat window in force, in seconds."""
+        return default if self.repeat_window_s is None else self.repeat_window_s
+
     def line(self, default: LineSettings) -> LineSettings:
         """The line settings in force: what is set here, else ``default``."""
         return LineSettings(
@@ -127,3 +131,9 @@ class Capabilities(msgspec.Struct, frozen=True):
     results: bool
     standby: bool
     sequence_numbers: bool
+
+
+#: A reader that names each card as it leaves and knows nothing else.
+READS_CARDS: Final = Capabilities(
+    identity_at_draw=True, positions=False, results=False, standby=False, sequence_numbers=False
+)

@@ -10,7 +10,7 @@ from drivers.decoder import Decoder
 from drivers.errors import SettingsError
 from drivers.mouth import LEAVE_S, Mouth
 from drivers.polled import POLL_S, PolledTags
-from drivers.settings import Capabilities, ShoeSettings
+from drivers.settings import READS_CARDS, Capabilities, ShoeSettings
 from drivers.shoe import ShoeDriver
 from drivers.tags import Shoes, load_registry
 
@@ -18,9 +18,7 @@ from drivers.tags import Shoes, load_registry
 class TagShoe(ShoeDriver):
     """A shoe with an antenna at its mouth: every card has a tag, the registry knows which."""
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        identity_at_draw=True, positions=False, results=False, standby=False, sequence_numbers=False
-    )
+    capabilities: ClassVar[Capabilities] = READS_CARDS
 
     def __init__(self, settings: ShoeSettings, shoes: Shoes | None = None) -> None:
         """``shoes`` None: the registries that ``settings.tags`` names. Raises ``SettingsError``."""
@@ -37,7 +35,7 @@ class TagShoe(ShoeDriver):
     def make_decoder(self) -> Decoder:
         """See ``ShoeDriver.make_decoder``. Raises ``SettingsError`` for a window of less than two polls."""
         poll_s = POLL_S if self.settings.poll_s is None else self.settings.poll_s
-        window = LEAVE_S if self.settings.repeat_window_s is None else self.settings.repeat_window_s
+        window = self.settings.window(LEAVE_S)
         if window < 2 * poll_s:
             raise SettingsError(
                 f"repeat_window_s is {window}: {self.protocol} needs {2 * poll_s:g} or more, two polls, or a tag "

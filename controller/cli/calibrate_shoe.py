@@ -7,6 +7,7 @@ import contextlib
 import getpass
 import json
 import logging
+import os
 import queue
 import sys
 import time
@@ -192,11 +193,12 @@ def _order(path: Path) -> list[str]:
 def _record(args: argparse.Namespace, settings: ShoeSettings) -> SelfTests:
     """The tests so far of this very device. Raises ``UsageError``."""
     port = port_name(settings.port)
+    folder = args.file.absolute().parent
+    if not os.access(folder, os.W_OK | os.X_OK):  # found out before 416 cards are drawn
+        raise UsageError(f"{args.file}: no file can be written in {folder}: make the folder, or choose another")
     if not args.file.exists():
         if not args.device:
             raise UsageError("--device is missing: the device's name, best its serial number, for its first test")
-        if not args.file.absolute().parent.is_dir():
-            raise UsageError(f"{args.file}: there is no folder {args.file.absolute().parent}")
         return SelfTests(version=VERSION, device=args.device, protocol=settings.protocol, port=port)
     found = load_tests(args.file)
     if args.device not in (None, found.device):

@@ -54,7 +54,7 @@ class AngelShoe(ShoeDriver):
 
     def make_decoder(self) -> Decoder:
         """See ``ShoeDriver.make_decoder``. Raises ``SettingsError`` for a window below ``MIN_COPY_WINDOW_S``."""
-        window = COPY_WINDOW_S if self.settings.repeat_window_s is None else self.settings.repeat_window_s
+        window = self.settings.window(COPY_WINDOW_S)
         if window < MIN_COPY_WINDOW_S:
             raise SettingsError(
                 f"repeat_window_s is {window}: angel needs {MIN_COPY_WINDOW_S} or more, for the three copies"

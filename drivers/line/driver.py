@@ -7,7 +7,7 @@ from typing import ClassVar
 from drivers.decoder import Decoder
 from drivers.line.codec import REPEAT_WINDOW_S, LineDecoder
 from drivers.line.triggers import TRIGGERS
-from drivers.settings import Capabilities, LineSettings
+from drivers.settings import READS_CARDS, Capabilities, LineSettings
 from drivers.shoe import ShoeDriver
 
 
@@ -15,9 +15,7 @@ class LineShoe(ShoeDriver):
     """A shoe or scanner that names each card as it leaves; it knows neither positions nor the game."""
 
     protocol: ClassVar[str] = "line"
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        identity_at_draw=True, positions=False, results=False, standby=False, sequence_numbers=False
-    )
+    capabilities: ClassVar[Capabilities] = READS_CARDS
     # "9600 8N1, ASCII lines" (1.2); "BL-1300 default 9600 7E1" (3.2) is for bytesize and parity to set.
     default_line: ClassVar[LineSettings] = LineSettings(baudrate=9600)
 
@@ -27,7 +25,7 @@ class LineShoe(ShoeDriver):
         return LineDecoder(
             settings.code_set,
             settings.cut_codes,
-            REPEAT_WINDOW_S if settings.repeat_window_s is None else settings.repeat_window_s,
+            settings.window(REPEAT_WINDOW_S),
             triggering=TRIGGERS.get(settings.trigger),
             acknowledge=settings.acknowledge,
         )

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from drivers.decoder import Decoder
 from drivers.line.codec import REPEAT_WINDOW_S
-from drivers.settings import Capabilities, LineSettings
+from drivers.settings import READS_CARDS, Capabilities, LineSettings
 from drivers.shoe import ShoeDriver
 from drivers.ssi.codec import SsiDecoder
 
@@ -15,9 +15,7 @@ class SsiShoe(ShoeDriver):
     """A scanner at the shoe's mouth that names each card and waits for an answer. Not run on a scanner [I]."""
 
     protocol: ClassVar[str] = "ssi"
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        identity_at_draw=True, positions=False, results=False, standby=False, sequence_numbers=False
-    )
+    capabilities: ClassVar[Capabilities] = READS_CARDS
     # "9600 8N1"
     default_line: ClassVar[LineSettings] = LineSettings(baudrate=9600)
 
@@ -27,7 +25,7 @@ class SsiShoe(ShoeDriver):
         return SsiDecoder(
             settings.code_set,
             settings.cut_codes,
-            REPEAT_WINDOW_S if settings.repeat_window_s is None else settings.repeat_window_s,
+            settings.window(REPEAT_WINDOW_S),
             triggered=settings.trigger == "ssi",
         )
 
