@@ -134,12 +134,14 @@ class TagDevice(CardDevice):
         def leave() -> list[Step]:
             if stays:
                 self._stuck += uids
-            self._passing, self._way = [], "clear"
+            self._passing, self._way, self._polls = [], "clear", 0
             return []
 
         return [
             Await(lambda: True, 0.0, enter),
             Await(lambda: self._polls >= PASS_POLLS, PASS_LIMIT_S, leave),
+            # Who asks again has read the answer before: from then on the host's time without this tag runs, too.
+            Await(lambda: self._polls >= 1, PASS_LIMIT_S, list),
             Await(lambda: False, self._gap_s, list),
         ]
 
