@@ -129,7 +129,7 @@ class Dealer:
         world = self.world
         world.advance(CARD_MS)
         rescan = world.table.state.rescan
-        if rescan is None or not self.line.show_felt():
+        if rescan is None or not self.line.show_felt(rescan.done):
             world.supervisor.give_up("the cards cannot be read again")
         elif world.up and world.table.state.rescan is not None:
             world.supervisor.give_up("the felt was read again and it did not help")

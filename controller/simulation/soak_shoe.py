@@ -76,7 +76,17 @@ class Card:
 
 
 class PhysicalShoe(SimulatedShoe):
-    """A shoe whose make-up can be wrong, and whose cards can be put aside one by one."""
+    """A shoe whose make-up can be wrong, and whose cards can be put aside one by one.
+
+    ``skip``: so many cards of the felt were shown again already.
+    """
+
+    skip = 0
+
+    @property
+    def felt(self) -> tuple[Item, ...]:
+        """See ``SimulatedShoe.felt``."""
+        return tuple(self._felt[self.skip :])
 
     def make(self, *, ninth: str | None, cut_card: bool, cut_at: int | None) -> None:
         """Spoil the shoe just loaded."""
@@ -321,9 +331,13 @@ class Line:
         """The last card passes the reader again. False if it cannot."""
         return self._show(self.device.rescan_last, self.felt[-1:])
 
-    def show_felt(self) -> bool:
-        """All cards of the felt pass the reader again, in order."""
-        return self._show(self.device.rescan, list(self.felt))
+    def show_felt(self, done: int) -> bool:
+        """The cards of the felt pass the reader again, in order, from number ``done`` on."""
+        self.shoe.skip = done
+        try:
+            return self._show(self.device.rescan, self.felt[done:])
+        finally:
+            self.shoe.skip = 0
 
     def _show(self, operation: object, cards: list[Card]) -> bool:
         try:

@@ -13,7 +13,7 @@ from controller.rules.blackjack import HOLE, line_cards
 from controller.rules.round import Demand, Round, RoundCard
 from controller.rules.steps import Step
 from controller.table.fold_book import BOOK
-from controller.table.fold_holds import HOLDS, note_order, unqueue
+from controller.table.fold_holds import HOLDS, break_off_rescan, note_order, unqueue
 from controller.table.lines import cards_by_line
 from controller.table.machine import TRIGGERS, PhaseMachine
 from controller.table.order import SHOES, UNSEEN
@@ -79,11 +79,15 @@ def _nothing(state: TableState, fact: Any, now: int) -> None: ...
 def _table_started(state: TableState, fact: f.TableStarted, now: int) -> None:  # noqa: ARG001
     state.epoch = fact.epoch
     state.step_due = state.void_due = None
+    if state.rescan is not None:
+        break_off_rescan(state)
 
 
 def _device_lost(state: TableState, fact: f.DeviceLost, now: int) -> None:  # noqa: ARG001
     state.devices_lost |= {fact.device}
     state.holds[f"device:{fact.device}"] = Hold("device", f"{fact.device}: {fact.reason}", "policy:device")
+    if fact.device == "shoe" and state.rescan is not None:
+        break_off_rescan(state)
 
 
 def _device_restored(state: TableState, fact: f.DeviceRestored, now: int) -> None:  # noqa: ARG001

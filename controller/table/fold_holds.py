@@ -40,11 +40,17 @@ def _resumed(state: TableState, fact: f.Resumed, now: int) -> None:  # noqa: ARG
         state.rescan = None
 
 
-def _rescan_started(state: TableState, fact: f.RescanStarted, now: int) -> None:  # noqa: ARG001
-    for found in (p for p in state.pending if p.origin == "found"):  # an earlier rescan was broken off
+def break_off_rescan(state: TableState) -> None:
+    """Forget how far the cards were read again: readings may have been lost, so the next reading begins anew."""
+    for found in (p for p in state.pending if p.origin == "found"):
         assert state.shoe is not None
         state.shoe.uncount(found.card)
     state.pending = tuple(p for p in state.pending if p.origin != "found")
+    state.rescan = None
+
+
+def _rescan_started(state: TableState, fact: f.RescanStarted, now: int) -> None:  # noqa: ARG001
+    break_off_rescan(state)
     state.failed_rescan = None
     state.rescan = Rescan(fact.hold, state.on_felt, fact.cards)
 
