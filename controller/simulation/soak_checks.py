@@ -148,6 +148,11 @@ class Checks:
                 self.trouble = True
             case f.DeviceRestored():
                 must(self.holds.pop(f"device:{fact.device}", None) is not None, "a return is told once (6)")
+            case f.ApprovalRequested():
+                self.holds["approval"] = fact.reason
+            case f.ApprovalGiven() | f.ApprovalRefused():
+                asked = self.holds.pop("approval", None)
+                must(asked is not None, "an approval answers a request")
             case f.IncidentRaised():
                 self._raised(fact)
             case f.IncidentResolved():
@@ -170,7 +175,11 @@ class Checks:
         legal = self.legal.pop(fact.incident, None)
         must(legal is not None and fact.resolution in legal, "a resolution is one of the legal ones")
         self.holds.pop(f"incident:{fact.incident}", None)
-        for card in self.cards_of.pop(fact.incident, []):
+        mine = self.cards_of.pop(fact.incident, [])
+        if fact.resolution == "enter_card":
+            lying = mine or [card for card in self.line.felt if not card.dealt]
+            self.waiting += [card for card in lying if card.face == fact.card][:1]
+        for card in mine:
             if fact.resolution == "burn_card":
                 self.line.put_aside(card)
             elif fact.resolution == "use_as_next":
@@ -199,7 +208,8 @@ class Checks:
                 if card is not None and cards:
                     card.named = True
                     self.waiting = [c for c in self.waiting if c is not card]
-                    self.cards_of[fact.incident] = [card] if fact.cause.startswith("M-01") or card.told else []
+                    known = fact.cause.startswith("M-01") or card.told or card is self.line.overdrawn
+                    self.cards_of[fact.incident] = [card] if known else []
                 elif cards:
                     self._from_waiting(fact)
             case f.ReadOutOfGame():

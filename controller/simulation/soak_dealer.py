@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 CARD_MS: Final = 1_200
 CLEAR_MS: Final = 2_000
 RETRIES: Final = 3
+DEALERS: Final = ("dan", "dora")
+#: What dealers report although nothing is wrong with the cards' order.
+REPORTED: Final = ("M-11", "M-12", "M-13", "M-15", "M-20", "M-25", "M-29")
 
 
 class Dealer:
@@ -24,8 +27,7 @@ class Dealer:
     def __init__(self, world: World) -> None:
         self.world = world
         self.line = world.line
-        self.cut_out = False
-        self._tries = 0
+        self.person = DEALERS[0]
 
     # --- the step asks for a card ----------------------------------------------------------------------------------
 
@@ -84,7 +86,10 @@ class Dealer:
             return True
         if befalls("clears_early") and line.felt and world.table.state.round_open:
             line.collect()
-            world.supervisor.give_up("the table was cleared before the result")
+            self.report("M-23")
+            return True
+        if befalls("reports"):
+            self.report(world.rng.choice(REPORTED))
             return True
         if befalls("waits"):
             self.wait()
@@ -104,6 +109,27 @@ class Dealer:
             self.world.advance(CARD_MS)
             self.line.draw()
 
+    def report(self, code: str) -> None:
+        """Say what no device sees; the supervisor is called if the table does not take it."""
+        world = self.world
+        if world.order("report", "dealer", person=self.person, code=code, note="as seen on the felt") is None:
+            world.supervisor.give_up(f"the dealer reports {code}")
+
+    def confirm(self) -> None:
+        """Felt and screen agree."""
+        world = self.world
+        if world.injector.any and world.injector.befalls("forgets_confirm"):
+            self.wait()
+            return
+        world.advance(CARD_MS)
+        world.order("confirm", "dealer", person=self.person)
+
+    def log_on(self) -> None:
+        """Whoever deals says so; sometimes another one comes."""
+        if self.world.rng.random() < 0.3:
+            self.person = self.world.rng.choice(DEALERS)
+        self.world.order("log_on", "dealer", person=self.person)
+
     # --- between rounds --------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
@@ -122,7 +148,9 @@ class Dealer:
         }  # fmt: skip
         if spoilt != {"ninth": False, "cut_card": True, "cut_first": False}:
             self.line.spoil(**spoilt)
-        world.order("load_shoe", "dealer")
+        if world.injector.any and not befalls("no_log_on"):
+            self.log_on()
+        world.order("load_shoe", "dealer", person=self.person)
 
     def rescan(self) -> None:
         """All cards of the felt pass the reader again."""

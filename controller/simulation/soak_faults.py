@@ -76,6 +76,9 @@ KINDS: Final = (
     Kind("draws_when_void", "dealer", 0.150, "dealing goes on after a void", ("M-33",)),
     Kind("clears_early", "dealer", 0.002, "the table is cleared before the result", ("M-23",)),
     Kind("waits", "dealer", 0.004, "the dealer waits until every deadline has passed", ("M-18", "M-24")),
+    Kind("reports", "dealer", 0.003, "a misdeal that no device sees is reported", ("M-11", "M-12", "M-13", "M-25")),
+    Kind("no_log_on", "dealer", 0.100, "cards are drawn before the dealer is logged on", ("M-34",)),
+    Kind("forgets_confirm", "dealer", 0.050, "the result is not confirmed", ("M-24",)),
     Kind("draws_when_down", "dealer", 0.300, "a card is drawn while the table is off", ("M-30",)),
     # the shoe as it was made up
     Kind("ninth_copy", "dealer", 0.030, "the shoe holds a card nine times", ("M-26",), _SCANNERS),
@@ -101,6 +104,13 @@ KINDS: Final = (
     Kind("unplug_idle", "turn", 0.002, "the line is pulled out while no card passes", ("M-31",)),
 )  # fmt: skip
 BY_NAME: Final = {kind.name: kind for kind in KINDS}
+
+
+#: Kinds that can bring a wrong card by themselves where no second source looks.
+UNSEEN: Final = frozenset({
+    "drop", "corrupt", "reorder", "babble", "misread", "no_read", "two_cards", "lost", "gap", "draws_on",
+    "pushes_back", "shows_again",
+})  # fmt: skip
 
 
 class Count(msgspec.Struct):
@@ -193,7 +203,7 @@ class Injector:
         for case in self.open:
             count = self.counts[case.kind]
             count.detected += case.detected
-            if how == "missed" and case.kind in blamed:
+            if how == "missed" and case.kind in (blamed & UNSEEN or blamed):
                 count.unseen += 1
             elif how == "voided":
                 count.voided += 1

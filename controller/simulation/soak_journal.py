@@ -99,9 +99,9 @@ class Shell:
             self._journal.mark_sent(frame.seq)
         return outcome
 
-    def order(self, envelope: commands.Envelope, role: str, now: int) -> Outcome | bytes:
+    def order(self, envelope: commands.Envelope, role: str, now: int, person: str) -> Outcome | bytes:
         """A command: what it did, or the reply of the same command before. Raises ``Refusal`` and as ``take``."""
-        command = commands.authorise(envelope, role=role, person="soak")
+        command = commands.authorise(envelope, role=role, person=person)
         digest = hashlib.sha256(_canonical.encode([envelope, command.by])).digest()
         known = self._journal.command(command.id)
         if known is not None:

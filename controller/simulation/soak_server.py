@@ -60,8 +60,8 @@ class Server:
                     return
         world.dealer.clear()
         self.fund()
-        if world.up:
-            self.order("open_bets")
+        if world.up and self.order("open_bets") is None and world.up:
+            world.dealer.log_on()
 
     def fund(self) -> None:
         """Accounts of the embedded wallet are set between rounds."""

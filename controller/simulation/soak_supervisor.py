@@ -8,12 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.cards import HIDDEN
+from controller.simulation.soak_odds import Broken
 
 if TYPE_CHECKING:
     from controller.simulation.soak_world import World
 
 LOOK_MS: Final = 4_000
+#: How often an unread card is entered by hand and not read again.
+ENTERED: Final = 0.3
 _MOVED: Final = ("M-05", "M-08", "M-09", "M-14", "M-17", "M-19", "M-22")
+_REPORTED: Final = ("M-11", "M-12", "M-13", "M-15", "M-25", "M-29")
 _GO_ON: Final = ("M-18", "M-20", "M-21", "M-24")
 
 
@@ -53,6 +57,8 @@ class Supervisor:
     def _resolve(self, number: int) -> None:
         world = self.world
         incident = world.table.state.incidents[number]
+        if incident.unread and "enter_card" in incident.resolutions and self._enter(number):
+            return
         choice, cards = self._choose(number, incident)
         args: dict[str, Any] = {"incident": number, "resolution": choice, "reason": "checked on the felt"}
         if cards is not None:
@@ -61,6 +67,28 @@ class Supervisor:
             return
         later = [n for n in sorted(world.table.state.incidents) if n != number]
         self.give_up("no resolution is possible") if not later else self._resolve_last(later[-1])
+
+    def _enter(self, number: int) -> bool:
+        """Two people read the unread card by eye. False if it is not plain which card that is, or nobody wants to."""
+        world = self.world
+        loose = [card for card in world.line.felt if not card.dealt]
+        if len(loose) != 1 or loose[0] is not world.line.felt[-1] or world.rng.random() > ENTERED:
+            return False
+        if world.line.protocol == "angel" or len(world.table.state.incidents) > 1:
+            return False
+        reason = "read by eye"
+        args: dict[str, Any] = {"incident": number, "card": loose[0].face, "reason": reason}
+        asked = world.order("enter_card", "supervisor", **args)
+        if asked is None:
+            return not world.up
+        accept = world.rng.random() < 0.8
+        args = {"approval": asked.reply["approval"], "accept": accept, "reason": "seen"}
+        if world.rng.random() < 0.1:
+            world.advance(130_000)  # too late
+        elif world.order("approve", "supervisor", **args) is not None and accept:
+            raise Broken("one person approved what the same person asked for")
+        world.order("approve", "supervisor", person="bob", **args)
+        return True
 
     def _resolve_last(self, number: int) -> None:
         incident = self.world.table.state.incidents[number]
@@ -71,14 +99,19 @@ class Supervisor:
         world, legal, cause = self.world, incident.resolutions, incident.cause[:4]
         if incident.unread:
             return self._unread(legal), None
+        if cause == "M-34" and "resume" in legal:
+            world.dealer.log_on()
+            return "resume", None
         if cause == "M-02" and "use_as_next" in legal and self._loose() == 1:
             return "use_as_next", None
         if cause in _MOVED and "burn_card" in legal:
             return self._surplus(number, legal), None
         if cause in _GO_ON and "resume" in legal:
             return "resume", None
-        if cause == "M-30":
+        if cause in ("M-30", "M-23"):
             return self._order_in_doubt(legal)
+        if cause in _REPORTED and "resume" in legal:
+            return "resume", None
         if "void_round" in legal and world.line.protocol != "angel":
             return "void_round", None
         return legal[-1], None
@@ -105,14 +138,10 @@ class Supervisor:
 
     def _surplus(self, number: int, legal: tuple[str, ...]) -> str:
         world, line = self.world, self.world.line
-        if line.protocol == "angel":
-            over, line.overdrawn = line.overdrawn, None
-            if over is not None and line.overdraw_use == "keep" and "use_as_next" in legal:
-                if world.checks is not None:
-                    world.checks.cards_of[number] = [over]
-                return "use_as_next"
-            return "burn_card"
-        mine = world.checks.cards_of.get(number, []) if world.checks is not None else []
+        mine = world.checks.cards_of.get(number, [])
+        if line.protocol == "angel":  # the shoe was told what becomes of it; the record must say the same
+            over = bool(mine) and mine[0] is line.overdrawn and line.overdraw_use == "keep"
+            return "use_as_next" if over and "use_as_next" in legal else "burn_card"
         if "use_as_next" in legal and len(mine) == 1 and mine[0].told == mine[0].face and world.rng.random() < 0.5:
             return "use_as_next"
         return "burn_card"

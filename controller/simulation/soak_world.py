@@ -91,6 +91,11 @@ class World:
             if self.protocol != "angel":
                 rules["burn"] = rng.choice(("by_first_card", "by_first_card", "one", "none"))
             rules["reserve"] = rng.choice((None, None, 0))
+            rules["dealer_log_on"] = rng.choice(("optional", "required"))
+            rules["confirm_result"] = rng.random() < 0.3
+            rules["on_error"] = rng.choice((None, "pause_and_resolve", "cancel_and_reshuffle", "void_affected"))
+            rules["on_restart"] = rng.choice((None, "resume", "void_round_and_shoe"))
+            rules["position_error_policy"] = rng.choice(("leave_and_compensate", "reassign", "void"))
         return GameOptions(game=self.game, **rules)  # type: ignore[arg-type]
 
     def _book(self) -> BookSetting | None:
@@ -194,7 +199,9 @@ class World:
             self.put(DeadlineInput(found[0]))
         raise Broken("a deadline comes again and again")
 
-    def order(self, name: str, role: str, *, twice: bool = False, seen: int | None = None, **args: Any) -> Any:
+    def order(
+        self, name: str, role: str, *, twice: bool = False, seen: int | None = None, person: str = "ann", **args: Any
+    ) -> Any:
         """A command: the outcome, or None if it is refused or the process dies."""
         if not self.up:
             return None
@@ -203,10 +210,10 @@ class World:
         envelope = Envelope(id=f"soak-{self._ids:08d}", command=name, args=args, seen_seq=seen_seq)
         try:
             self._commit_fault()
-            outcome = self.shell.order(envelope, role, self.now)
+            outcome = self.shell.order(envelope, role, self.now, person)
             if twice:
                 n = self.table.state.n
-                again = self.shell.order(envelope, role, self.now)
+                again = self.shell.order(envelope, role, self.now, person)
                 refused = isinstance(outcome, Outcome) and outcome.refusal is not None
                 if not refused and not (isinstance(again, bytes) and self.table.state.n == n):
                     raise Broken(f"{name} was carried out twice")
@@ -278,6 +285,8 @@ class World:
                 self.server.follow()
             case "reopen":
                 self.supervisor.reopen()
+            case "confirm":
+                self.dealer.confirm()
             case "start_shift":
                 self.order("start_shift", "supervisor")
             case _:
