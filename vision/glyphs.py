@@ -16,6 +16,8 @@ from vision.segment import Box, patch
 RANK_SIZE: Final = (20, 28)
 SUIT_SIZE: Final = (22, 22)
 _MARGIN: Final = 0.04
+#: What a search takes for a glyph at all.
+_SEARCHED: Final = 0.6
 
 
 class Match(NamedTuple):
@@ -53,8 +55,8 @@ class GlyphReader:
     """Compares patches with the glyphs of one deck."""
 
     def __init__(self, glyphs: Glyphs) -> None:
-        self._ranks = _unit(glyphs.ranks.reshape(len(glyphs.rank_names), -1).astype(np.float32))
-        self._suits = _unit(glyphs.suits.reshape(len(glyphs.suit_names), -1).astype(np.float32))
+        self._ranks = unit(glyphs.ranks.reshape(len(glyphs.rank_names), -1).astype(np.float32))
+        self._suits = unit(glyphs.suits.reshape(len(glyphs.suit_names), -1).astype(np.float32))
         self._rank_names = np.array(list(glyphs.rank_names))
         self._suit_names = np.array(list(glyphs.suit_names))
 
@@ -65,6 +67,37 @@ class GlyphReader:
     def suit(self, shares: Plane, box: Box) -> Match:
         """The suit in ``box`` of an ink picture."""
         return _best(self._suits, self._suit_names, suit_patch(shares, box))
+
+    def search_rank(self, shares: Plane, box: Box) -> Box | None:
+        """Where near ``box`` something most like a rank is; None if nothing is."""
+        cut = [(one, rank_patch(shares, one)) for one in _around(box, (0.8, 1.0, 1.3))]
+        return _most_like(self._ranks, cut)
+
+    def search_suit(self, shares: Plane, box: Box) -> Box | None:
+        """Where near ``box`` something most like a suit is; None if nothing is."""
+        cut = [(one, suit_patch(shares, one)) for one in _around(box, (1.0,))]
+        return _most_like(self._suits, cut)
+
+
+def _most_like(known: Plane, cut: list[tuple[Box, Plane]]) -> Box | None:
+    rows = unit(np.stack([patch.reshape(-1) for _, patch in cut]))
+    likeness = (rows @ known.T).max(axis=1)
+    top = int(likeness.argmax())
+    return cut[top][0] if likeness[top] > _SEARCHED else None
+
+
+def _around(box: Box, widths: tuple[float, ...]) -> list[Box]:
+    """``box`` moved a little each way, and as wide as other glyphs are."""
+    step = max(2, round(box.h / 9))
+    found = []
+    for share in widths:
+        w = round(box.w * share)
+        for dx in range(-2 * step, 2 * step + 1, step):
+            for dy in range(-2 * step, 2 * step + 1, step):
+                x, y = round(box.x + (box.w - w) / 2) + dx, box.y + dy
+                if x >= 0 and y >= 0:
+                    found.append(Box(x, y, w, box.h))
+    return found
 
 
 def rank_patch(shares: Plane, box: Box) -> Plane:
@@ -77,13 +110,14 @@ def suit_patch(shares: Plane, box: Box) -> Plane:
     return np.asarray(patch(shares, box, _MARGIN, SUIT_SIZE), np.float32)
 
 
-def _unit(rows: Plane) -> Plane:
+def unit(rows: Plane) -> Plane:
+    """Rows without their mean, of length one: their products are correlations."""
     rows = rows - rows.mean(axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6), np.float32)
 
 
 def _best(known: Plane, names: NDArray[np.str_], cut: Plane) -> Match:
-    likeness = known @ _unit(cut.reshape(1, -1))[0]
+    likeness = known @ unit(cut.reshape(1, -1))[0]
     top = int(likeness.argmax())
     others = likeness[names != names[top]]
     second = float(others.max()) if len(others) else -1.0

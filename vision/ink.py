@@ -16,33 +16,41 @@ _RED: Final = 0.42
 _BLACK: Final = 0.24
 
 
-def white_balance(face: Image) -> Plane:
-    """``face`` as shares of the card's own white at each place: 1 is white, 0 is black.
+def white_balance(face: Image) -> Image:
+    """``face`` relative to the card's own white at each place: 255 is white, 0 is black.
 
     The white is the brightest that lies near, smoothed: light that falls off over a card does not darken its paper.
     """
     small = cv2.resize(face, (18, 24), interpolation=cv2.INTER_AREA)
     bright = cv2.blur(cv2.dilate(small, np.ones((9, 9), np.uint8), borderType=cv2.BORDER_REPLICATE), (7, 7))
-    white = cv2.resize(bright, (face.shape[1], face.shape[0]), interpolation=cv2.INTER_LINEAR).astype(np.float32)
-    return np.minimum(face / np.maximum(white, 24), 1.0, dtype=np.float32)
+    white = cv2.resize(np.maximum(bright, 24), (face.shape[1], face.shape[0]), interpolation=cv2.INTER_LINEAR)
+    return np.asarray(cv2.divide(face, white, scale=255), np.uint8)
 
 
-def ink(balanced: Plane) -> Plane:
+def ink(balanced: Image) -> Plane:
     """Share of white that is missing in the channel where most is missing: 0 paper, 1 full ink of any colour."""
-    return np.asarray(1.0 - balanced.min(axis=2), np.float32)
+    return np.asarray(cv2.bitwise_not(darkest(balanced)) * np.float32(1 / 255), np.float32)
+
+
+def darkest(image: Image) -> Image:
+    """The least of the three channels: low where there is ink or colour, high only on white."""
+    blue, green, red = cv2.split(image)
+    return np.asarray(cv2.min(cv2.min(blue, green), red), np.uint8)
 
 
 def printed(shares: Plane) -> Image:
     """Mask of what is printed: 255 ink, 0 paper."""
-    grey = np.asarray(np.clip(shares * 255, 0, 255), np.uint8)
+    grey = cv2.convertScaleAbs(shares, alpha=255)
     level, _ = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)
     low, high = _THRESHOLDS
-    return np.asarray((shares > min(max(level / 255, low), high)) * np.uint8(255), np.uint8)
+    return np.asarray(
+        cv2.threshold(grey, 255 * min(max(level / 255, low), high), 255, cv2.THRESH_BINARY)[1], np.uint8
+    )
 
 
-def redness(balanced: Plane, mask: Image) -> float:
+def redness(balanced: Image, mask: Image) -> float:
     """How red the ink under ``mask`` is, 0 black to 1 pure red, by the darker half of its pixels."""
-    pixels = balanced[mask > 0]
+    pixels = balanced[mask > 0].astype(np.float32) / 255
     if len(pixels) < 6:
         return 0.5
     dark = 1.0 - pixels.min(axis=1)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Geometry
+from vision.ink import darkest
 from vision.pixels import Image, Plane, Points, as_points
 
 #: A card's long side over its short side, as it appears; perspective shortens either.
@@ -22,44 +23,69 @@ _SIZE_TOLERANCE: Final = 0.14
 _FILLED: Final = 0.93
 #: Largest picture in which cards are sought, in pixels of its longer side; larger ones are shrunk for it.
 _LARGEST: Final = 1600
+_LARGEST_CALIBRATED: Final = 1000
 _SMALLEST_SHORT_SIDE: Final = 28.0
 _LEVELS: Final = (55, 80, 105, 130, 155, 180, 205)
 
 
-def locate(image: Image, geometry: Geometry | None = None, levels: tuple[int, ...] = _LEVELS) -> list[Points]:
+def locate(image: Image, geometry: Geometry | None = None) -> list[Points]:
     """Quadrilaterals that can be cards, face up or down: 4 corners clockwise, the first side a short one.
 
     ``geometry`` gives the size that a card must have; without it the shape alone decides.
     """
-    scale = min(1.0, _LARGEST / max(image.shape[:2]))
-    small = (
-        image if scale == 1 else np.asarray(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))
-    )
+    scale = min(1.0, (_LARGEST if geometry is None else _LARGEST_CALIBRATED) / max(image.shape[:2]))
+    small = image
+    if scale < 1:
+        method = cv2.INTER_AREA if geometry is None else cv2.INTER_LINEAR
+        small = np.asarray(cv2.resize(image, None, fx=scale, fy=scale, interpolation=method), np.uint8)
+    sizes = _expected_area(geometry, scale, small)
     found: list[tuple[float, Points]] = []
-    for contour in _contours(np.asarray(small, np.uint8), levels):
-        fitted = fit_quad(contour)
+    for outline in _outlines(small, _LEVELS if geometry is None else _levels_of(small), sizes):
+        fitted = fit_quad(outline)
         if fitted is None:
             continue
         score, quad = fitted
-        quad = np.asarray(quad / scale, np.float32)
+        quad = np.asarray((quad + 0.5) / scale - 0.5, np.float32)
         if shaped(quad, geometry):
             found.append((score, quad))
     return distinct(found)
 
 
-def _contours(image: Image, levels: tuple[int, ...]) -> list[Points]:
-    """Outlines of bright areas, whatever the brightness of the room: levels from dark to light."""
-    grey = np.asarray(image.min(axis=2), np.uint8)
-    grey = np.asarray(cv2.GaussianBlur(grey, (3, 3), 0), np.uint8)
-    smallest = _SMALLEST_SHORT_SIDE * _SMALLEST_SHORT_SIDE * 1.2
-    largest = 0.9 * grey.size
-    kept = []
+def _expected_area(geometry: Geometry | None, scale: float, small: Image) -> tuple[float, float]:
+    """Smallest and largest area of a card's outline in ``small``."""
+    if geometry is None:
+        return _SMALLEST_SHORT_SIDE * _SMALLEST_SHORT_SIDE * 1.2, 0.9 * small.shape[0] * small.shape[1]
+    width, height = geometry.card_mm
+    places = geometry.to_mm([[x * geometry.size[0], y * geometry.size[1]] for x in (0, 0.5, 1) for y in (0, 0.5, 1)])
+    areas = []
+    for x, y in places:
+        card = geometry.to_px([[x, y], [x + width, y], [x + width, y + height], [x, y + height]])
+        areas.append(float(cv2.contourArea(card.astype(np.float32).reshape(-1, 1, 2))) * scale * scale)
+    return 0.6 * min(areas), 1.5 * max(areas)
+
+
+def _levels_of(small: Image) -> tuple[int, ...]:
+    """Two levels between the brightness of the felt, which is most of the picture, and that of paper."""
+    grey = darkest(small[::4, ::4])
+    felt, paper = (float(v) for v in np.percentile(grey, (50, 99.5)))
+    return round(felt + 0.42 * (paper - felt)), round(felt + 0.65 * (paper - felt))
+
+
+def _outlines(image: Image, levels: tuple[int, ...], sizes: tuple[float, float]) -> list[Points]:
+    """Outlines of bright areas at several levels, those left out that another level has nearly alike."""
+    grey = cv2.blur(darkest(image), (3, 3))
+    kept: list[Points] = []
+    seen: list[tuple[int, int, int, int]] = []
     for level in levels:
         _, mask = cv2.threshold(grey, level, 255, cv2.THRESH_BINARY)
         outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
         for outline in outlines:
-            if len(outline) > 90 and smallest < cv2.contourArea(outline) < largest:
-                kept.append(np.asarray(outline, np.float32).reshape(-1, 2))
+            if len(outline) < 90 or not sizes[0] < cv2.contourArea(outline) < sizes[1]:
+                continue
+            x, y, w, h = cv2.boundingRect(outline)
+            if not any(abs(x - a) + abs(y - b) + abs(w - c) + abs(h - d) <= 4 for a, b, c, d in seen):
+                seen.append((x, y, w, h))
+                kept.append(as_points(outline))
     return kept
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from vision.glyphs import RANK_SIZE, SUIT_SIZE, Glyphs
 from vision.pixels import Image
+from vision.segment import Box
 
 FORMAT: Final = "dealerd deck profile 1"
 #: Shipped with the program, in the order in which they are tried.
@@ -38,6 +39,11 @@ class Zone(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     w: float
     h: float
 
+    def on(self, size: tuple[int, int]) -> Box:
+        """The box in pixels of a face of ``size``."""
+        width, height = size
+        return Box(round(self.x * width), round(self.y * height), round(self.w * width), round(self.h * height))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeckProfile:
@@ -54,6 +60,8 @@ class DeckProfile:
     rank_zone: Zone | None = None
     suit_zone: Zone | None = None
     source: str = ""
+    #: Ranks and suits whose glyphs come from this very deck; the others were filled in from a built-in one.
+    own: str = ""
 
 
 class _Glyph(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -69,6 +77,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     corners: Literal[2, 4]
     pips: bool
     source: str
+    own: str
     rank_zone: Zone | None
     suit_zone: Zone | None
     ranks: list[_Glyph]
@@ -112,7 +121,7 @@ def decode_profile(data: bytes, where: str) -> DeckProfile:
         raise ProfileError(f"profile {where}: {error}; make it anew with dealerd calibrate deck") from error
     return DeckProfile(
         file.name, file.card_mm, file.layout, file.corners, file.pips, glyphs, backs, file.rank_zone, file.suit_zone,
-        file.source,
+        file.source, file.own,
     )  # fmt: skip
 
 
@@ -121,7 +130,7 @@ def encode_profile(profile: DeckProfile) -> bytes:
     glyphs = profile.glyphs
     file = _File(
         FORMAT, profile.name, profile.card_mm, profile.layout, profile.corners, profile.pips, profile.source,
-        profile.rank_zone, profile.suit_zone,
+        profile.own, profile.rank_zone, profile.suit_zone,
         [_Glyph(n, _pack(p)) for n, p in zip(glyphs.rank_names, glyphs.ranks, strict=True)],
         [_Glyph(n, _pack(p)) for n, p in zip(glyphs.suit_names, glyphs.suits, strict=True)],
         [_pack(back) for back in profile.backs],

@@ -13,6 +13,7 @@ from vision.corners import Corner, CornerReader, Demands, Face
 from vision.geometry import Geometry
 from vision.locate import locate, overlap, portrait, side_lengths
 from vision.network import Network
+from vision.pips import Pips, find_pips, layout_match
 from vision.pixels import Image, Points
 from vision.profiles import DeckProfile
 from vision.rectify import inside, rectify, sharpness
@@ -22,6 +23,8 @@ from vision.scan import scan
 _SQUARE: Final = 1.22
 #: One legible corner alone must be this sure; two that agree may each be less.
 _ALONE: Final = 0.95
+_CONFLICT: Final = ("corners disagree", "one corner reads")
+_LAYOUT_LEAD: Final = 0.02
 _BLURRED: Final = 60.0
 _GLARING: Final = 0.5
 
@@ -53,6 +56,7 @@ class Recogniser:
             raise ValueError("a recogniser needs at least one deck profile")
         self._reader = CornerReader(profiles, Network(), demands)
         self._geometry = geometry
+        self._has_pips = any(profile.pips for profile in profiles)
 
     def locate(self, image: Image) -> list[NDArray[np.float64]]:
         """Quadrilaterals, 4 x 2 in pixels, that can be cards; nothing is read."""
@@ -95,11 +99,26 @@ class Recogniser:
         upright = Face.of(rectify(image, quad))
         corners = self._reader.read([upright, upright.turned()])
         card, sure, reason = decide(corners)
+        pips = self._pips(upright) if self._has_pips else None
         if card is not None:
+            if pips is not None and pips.rank != card[0]:
+                return Found("unknown", None, quad, 0.0, f"the index reads {card}, the pips show {pips.rank}")
             return Found("card", card, quad, sure)
+        if pips is not None and not reason.startswith(_CONFLICT):
+            card, sure = self._reader.read_pips(upright, pips)
+            if card and not any(contradicts(corner, card) for some in corners for corner in some[:1]):
+                return Found("card", card, quad, sure)
         if not any(corners) and looks_like_back(upright):
             return Found("back", None, quad, 0.9)
         return Found("unknown", None, quad, 0.0, why_unread(image, quad, upright) or reason)
+
+    def _pips(self, face: Face) -> Pips | None:
+        """Pips whose places and whose look as a whole mean the same rank."""
+        pips = find_pips(face.mask)
+        if pips is None:
+            return None
+        rank, lead = layout_match(face.shares)
+        return pips if rank == pips.rank and lead > _LAYOUT_LEAD else None
 
 
 def decide(corners: Sequence[Sequence[Corner]]) -> tuple[str | None, float, str]:
@@ -114,7 +133,7 @@ def decide(corners: Sequence[Sequence[Corner]]) -> tuple[str | None, float, str]
     card = names[0]
     for some in corners:
         for corner in some[:1]:
-            if corner.card is None and _contradicts(corner, card):
+            if corner.card is None and contradicts(corner, card):
                 return None, 0.0, f"one corner reads {card}; another: {corner.reason}"
     sides = sum(any(corner.card for corner in some) for some in corners)
     sure = max(corner.sure for corner in named)
@@ -123,7 +142,7 @@ def decide(corners: Sequence[Sequence[Corner]]) -> tuple[str | None, float, str]
     return card, sure, ""
 
 
-def _contradicts(corner: Corner, card: str) -> bool:
+def contradicts(corner: Corner, card: str) -> bool:
     """Is this unread corner sure of another rank or suit?"""
     rank, suit = corner.hints
     return bool((rank and rank != card[0]) or (suit and suit != card[1]))

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import cv2
 import numpy as np
 
-from vision.pixels import Image
+from vision.pixels import Image, Plane
 
 #: Size of a rectified face in pixels: width, height.
 FACE: Final = (240, 336)
@@ -86,7 +86,7 @@ def find_beside(mask: Image) -> list[Index]:
 
 
 def _rank_sized(box: Box, width: int, height: int) -> bool:
-    return 0.045 * height <= box.h <= 0.26 * height and 0.015 * width <= box.w <= 0.3 * width
+    return 0.045 * height <= box.h <= 0.26 * height and 0.008 * width <= box.w <= 0.3 * width
 
 
 def whole_ranks(first: Box, boxes: list[Box]) -> list[Box]:
@@ -154,14 +154,17 @@ def _suit_beside(rank: Box, boxes: list[Box], width: int) -> Box | None:
     return min(found, key=lambda box: abs(box.y - rank.y), default=None)
 
 
-def patch(shares: np.ndarray, box: Box, margin: float, size: tuple[int, int]) -> np.ndarray:
+def patch(shares: Plane, box: Box, margin: float, size: tuple[int, int]) -> Plane:
     """``box`` of ``shares`` with ``margin`` (share of its longer side) around it, as a picture of ``size``."""
     extra = margin * max(box.w, box.h)
+    room = round(extra) + 4
+    x0, y0 = max(0, box.x - room), max(0, box.y - room)
+    shares = shares[y0 : box.bottom + room, x0 : box.right + room]
     scale = np.array([size[0] / (box.w + 2 * extra), size[1] / (box.h + 2 * extra)])
-    matrix = np.array([[scale[0], 0, -(box.x - extra) * scale[0]], [0, scale[1], -(box.y - extra) * scale[1]]])
+    if min(scale) < 0.6:  # warpAffine does not average: blur first by what is to be lost
+        shares = np.asarray(cv2.GaussianBlur(shares, (0, 0), 0.45 / float(min(scale))), np.float32)
+    x, y = box.x - x0 - extra, box.y - y0 - extra
+    matrix = np.array([[scale[0], 0, -x * scale[0]], [0, scale[1], -y * scale[1]]])
     matrix[:, 2] += 0.5 * (scale - 1)
-    smooth = cv2.INTER_AREA if min(scale) < 0.6 else cv2.INTER_LINEAR
-    if smooth == cv2.INTER_AREA:  # warpAffine does not average: blur first by what is to be lost
-        sigma = 0.45 / float(min(scale))
-        shares = cv2.GaussianBlur(shares, (0, 0), sigma)
-    return cv2.warpAffine(shares, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    cut = cv2.warpAffine(shares, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(cut, np.float32)

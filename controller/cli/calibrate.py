@@ -10,6 +10,7 @@ SUBJECTS: Final = {
     "shoe": "controller.cli.calibrate_shoe",
     "table": "controller.cli.calibrate_table",
     "tags": "controller.cli.calibrate_tags",
+    "deck": "controller.cli.calibrate_deck",
 }
 
 
