@@ -7,6 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test lint install test-install mutants fuzz lock clean
 .PHONY: demo test lint install test-install mutants fuzz reference lock clean
 .PHONY: demo test lint mutants fuzz soak lock clean
+.PHONY: bench-vision train
 
 $(READY): requirements.lock pyproject.toml
 	python3 -m venv $(VENV)
@@ -70,6 +71,28 @@ lock: $(READY)           ## write requirements.lock anew from pyproject.toml
 	$(VENV)/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url \
 	    --no-emit-find-links --build-deps-for wheel --constraint requirements.lock \
 	    --output-file requirements-run.lock pyproject.toml
+
+bench-vision: $(READY)   ## the recogniser on the labelled photographs and clips (DEALERD_SHARED), and its time a frame
+	$(PY) tests/vision/bench.py
+
+# The training has an environment of its own, with PyTorch; its art and fonts are Debian and npm packages.
+TRAIN_SECONDS := 3600
+TRAIN_DEBS := gnome-cards-data fonts-roboto-unhinted fonts-open-sans fonts-lato fonts-liberation fonts-urw-base35 \
+	fonts-cantarell fonts-bebas-neue fonts-league-spartan fonts-linuxlibertine fonts-gfs-didot fonts-crosextra-carlito \
+	fonts-freefont-ttf fonts-texgyre fonts-cabin fonts-roboto-slab fonts-vollkorn fonts-yanone-kaffeesatz \
+	fonts-quattrocento fonts-junction fonts-adf-gillius fonts-adf-universalis fonts-adf-romande fonts-goudybookletter
+train:                   ## draw training glyphs, train the index network, draw the built-in decks; needs rsvg-convert, npm
+	mkdir -p build/train/debs build/train/art
+	python3 -m venv build/train/venv
+	build/train/venv/bin/python -m pip install --quiet --disable-pip-version-check -r vision/training/requirements.txt
+	cd build/train/debs && apt-get download -qq $(TRAIN_DEBS) && for d in *.deb; do dpkg -x $$d ../system; done
+	cd build/train && npm pack --silent @heruka_urgyen/react-playing-cards@0.5.0 && tar xzf heruka*.tgz
+	build/train/venv/bin/python -m vision.training.draw --npm build/train/package --debian build/train/system \
+	    --out build/train/art
+	build/train/venv/bin/python -m vision.training.train --decks build/train/art --fonts build/train/system \
+	    --out vision/models/index.onnx --seconds $(TRAIN_SECONDS)
+	build/train/venv/bin/python -m vision.training.decks --decks build/train/art --fonts build/train/system \
+	    --out vision/decks
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build *.egg-info

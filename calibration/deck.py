@@ -24,7 +24,7 @@ BACK: Final = "**"
 #: A form of a glyph is kept for each so many samples, at most so many forms.
 _FORMS: Final = 5
 #: Two names whose typical glyphs are more alike than this cannot be told apart at a table.
-TOO_ALIKE: Final = {"rank": 0.93, "suit": 0.95}
+TOO_ALIKE: Final = {"rank": 0.96, "suit": 0.985}
 #: Of so many samples of a name or more, this share may look more like another before the pictures are bad.
 _MANY: Final = 3
 _STRAYS: Final = 0.5
@@ -127,7 +127,7 @@ def enrol(
     own_ranks, own_suits = _forms(ranks, "rank", report), _forms(suits, "suit", report)
     own = "".join(dict.fromkeys("".join(n for n, _ in own_ranks + own_suits)))
     glyphs = _filled(own_ranks, own_suits, own, base, report)
-    _check(glyphs, own, report)
+    check_separable(glyphs, own, report)
     source = f"enrolled from {len(set(report.used))} pictures"
     pictures = np.stack(_different(backs)) if backs else no_backs()
     profile = DeckProfile(
@@ -280,7 +280,7 @@ def _filled(
     )  # fmt: skip
 
 
-def _check(glyphs: Glyphs, own: str, report: Report) -> None:
+def check_separable(glyphs: Glyphs, own: str, report: Report) -> None:
     """Refuse glyphs that cannot be told apart."""
     for what, pictures, names in (
         ("rank", glyphs.ranks, glyphs.rank_names),

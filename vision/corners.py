@@ -59,6 +59,8 @@ class Corner:
     hints: tuple[str, ...]
     reason: str
     index: Index
+    #: Read as rank over suit, so the face may have pips.
+    over: bool
 
     @property
     def card(self) -> str | None:
@@ -205,6 +207,7 @@ class CornerReader:
     def _judge(self, face: Face, index: Index, decks: list[_Deck], ranks: Plane, suits: Plane) -> Corner:
         rank = self._agree("rank", RANKS, ranks, [(d.reader.rank(face.shares, index.rank), d) for d in decks])
         suit = self._agree("suit", SUITS, suits, [(d.reader.suit(face.shares, index.suit), d) for d in decks])
+        over = any(deck.profile.layout == "over" for deck in decks)
         reasons = [verdict.reason for verdict in (rank, suit) if verdict.reason]
         named = suit.name
         if named:
@@ -215,7 +218,7 @@ class CornerReader:
                 reasons.append(f"suit {named} looks {seen or 'neither red nor black'}")
                 named = ""
         hints = (rank.hint if suit.hint else "", suit.hint if rank.hint else "")
-        return Corner(rank.name, named, rank.sure, suit.sure, hints, "; ".join(reasons), index)
+        return Corner(rank.name, named, rank.sure, suit.sure, hints, "; ".join(reasons), index, over)
 
     def _agree(self, what: str, names: str, row: Plane, matches: list[tuple[Match, _Deck]]) -> _Verdict:
         """Do the network and the most similar glyph name the same?"""

@@ -101,16 +101,22 @@ class Recogniser:
         card, sure, reason = decide(corners)
         pips = self._pips(upright) if self._has_pips else None
         if card is not None:
-            if pips is not None and pips.rank != card[0]:
+            over = any(corner.over for some in corners for corner in some if corner.card)
+            if over and pips is not None and pips.rank not in (card[0], "A"):
                 return Found("unknown", None, quad, 0.0, f"the index reads {card}, the pips show {pips.rank}")
             return Found("card", card, quad, sure)
-        if pips is not None and not reason.startswith(_CONFLICT):
+        if pips is not None and not reason.startswith(_CONFLICT) and self._enough(pips, corners):
             card, sure = self._reader.read_pips(upright, pips)
             if card and not any(contradicts(corner, card) for some in corners for corner in some[:1]):
                 return Found("card", card, quad, sure)
         if not any(corners) and looks_like_back(upright):
             return Found("back", None, quad, 0.9)
         return Found("unknown", None, quad, 0.0, why_unread(image, quad, upright) or reason)
+
+    @staticmethod
+    def _enough(pips: Pips, corners: Sequence[Sequence[Corner]]) -> bool:
+        """One pip alone is no ace: a corner must read an ace as well, if of a suit that it cannot tell."""
+        return pips.rank != "A" or any(corner.rank == "A" for some in corners for corner in some)
 
     def _pips(self, face: Face) -> Pips | None:
         """Pips whose places and whose look as a whole mean the same rank."""

@@ -1,9 +1,8 @@
 """Faces of free decks as pictures, for training only.
 
 The decks are not in this repository: ``make train`` fetches their packages and names the folders here. CC0: the
-npm package ``@heruka_urgyen/react-playing-cards``. GPL and LGPL, never shipped as renders: the Debian packages
-``gnome-cards-data`` (one picture with 13 columns and 5 rows a deck) and ``kdegames-card-data-kf5`` (one element a
-card). ``rsvg-convert`` draws them.
+npm package ``@heruka_urgyen/react-playing-cards``. GPL, never shipped as renders: the Debian package
+``gnome-cards-data``, one picture with 13 columns and 5 rows a deck. ``rsvg-convert`` draws them.
 """
 
 from __future__ import annotations
@@ -24,8 +23,6 @@ from vision.pixels import Image
 HEIGHT: Final = 480
 _GNOME_ROWS: Final = "CDHS"
 _GNOME_COLUMNS: Final = "A23456789TJQK"
-_KDE_SUITS: Final = {"S": "spade", "H": "heart", "D": "diamond", "C": "club"}
-_KDE_RANKS: Final = {"A": "1", "T": "10", "J": "jack", "Q": "queen", "K": "king"}
 #: Decks whose indices are not those of the Anglo-American pattern, or have none.
 _FOREIGN: Final = (
     "ancient_french", "swiss-xvii", "tarocco", "german", "lattmann", "rheinland", "Атласные", "atlasnye",
@@ -52,19 +49,6 @@ def gnome(root: Path) -> Iterator[tuple[str, str, Image]]:
             for column, rank in enumerate(_GNOME_COLUMNS):
                 top, left = round(row * height), round(column * width)
                 yield f"gnome-{file.stem}", rank + suit, sheet[top : round(top + height), left : round(left + width)]
-
-
-def kde(root: Path) -> Iterator[tuple[str, str, Image]]:
-    """(deck, card, face) of the Debian package unpacked at ``root``."""
-    for file in sorted(root.glob("usr/share/carddecks/*/*.svgz")):
-        if file.stem in _FOREIGN:
-            continue
-        for card in FACES:
-            name = f"{_KDE_RANKS.get(card[0], card[0])}_{_KDE_SUITS[card[1]]}"
-            try:
-                yield f"kde-{file.stem}", card, _convert(file, "-h", str(HEIGHT), "--export-id", name)
-            except subprocess.CalledProcessError:
-                continue
 
 
 def _convert(file: Path, *options: str) -> Image:

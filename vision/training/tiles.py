@@ -50,7 +50,7 @@ def from_decks(folder: Path) -> list[Tile]:
     found = []
     for path in sorted(folder.glob("*/*.png")):
         deck, card = path.parent.name, path.stem
-        if deck in _UNUSABLE or deck.startswith("kde-") or card[0] in _FOREIGN_COURTS.get(deck, ""):
+        if deck in _UNUSABLE or card[0] in _FOREIGN_COURTS.get(deck, ""):
             continue
         face = np.asarray(cv2.imread(str(path)), np.uint8)
         edge = round(0.02 * face.shape[1])
