@@ -146,16 +146,14 @@ class CornerReader:
         return answers
 
     def judge(self, indices: Sequence[tuple[Face, Index]]) -> list[Corner]:
-        """What rank-over-suit ``indices`` say whose places are known already."""
-        if not indices:
-            return []
+        """What rank-over-suit ``indices`` say whose places are known already; nothing if no deck is laid out so."""
         decks = [deck for deck in self._decks if deck.profile.layout == "over"]
+        if not indices or not decks:
+            return []
         cut = [self._network.patches(face.shares, list(index_boxes(index))) for face, index in indices]
         ranks, suits = self._network.read(np.concatenate(cut))
         return [
-            self._judge(face, index, decks, ranks[2 * n], suits[2 * n + 1])
-            for n, (face, index) in enumerate(indices)
-            if decks
+            self._judge(face, index, decks, ranks[2 * n], suits[2 * n + 1]) for n, (face, index) in enumerate(indices)
         ]
 
     def read_pips(self, face: Face, pips: Pips) -> tuple[str, float]:

@@ -56,6 +56,7 @@ class Recogniser:
             raise ValueError("a recogniser needs at least one deck profile")
         self._reader = CornerReader(profiles, Network(), demands)
         self._geometry = geometry
+        self._over = any(profile.layout == "over" for profile in profiles)
         self._has_pips = any(profile.pips for profile in profiles)
 
     def locate(self, image: Image) -> list[NDArray[np.float64]]:
@@ -65,7 +66,7 @@ class Recogniser:
     def read(self, image: Image) -> list[Found]:
         """Every card of the picture. In a free photograph also cards that only show an index."""
         found = [self.read_quad(image, quad) for quad in self.locate(image)]
-        if self._geometry is not None:
+        if self._geometry is not None or not self._over:
             return found
         named = [one.quad for one in found if one.kind == "card"]
         known = [(one.card, one.quad.mean(axis=0)) for one in found if one.kind == "card"]
