@@ -120,4 +120,8 @@ def outcome_words(outcomes: Any) -> list[str]:
         winner = str(outcomes.get("winner", "")).upper()
         said = "TIE" if winner == "TIE" else f"{winner} WINS"
         return [said, *(text for key, text in _WORDS.items() if outcomes.get(key))]
-    return [f"{line_name(o['line'])} WITH {o['length']}: {str(o['result']).upper()}" for o in outcomes or ()]
+    return [f"{line_name(o['line'])} WITH {o['length']}: {_result(o['result'])}" for o in outcomes or ()]
+
+
+def _result(word: str) -> str:
+    return {"bj": "BLACKJACK"}.get(word, word.upper())

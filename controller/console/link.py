@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from controller import public
 from controller.bus.errors import BusError, CommandRefused, CommandTimeout
+from controller.bus.wire import PAGE_SIZE
 from controller.client import AsyncTableClient
 from controller.console.floor import Place
 from controller.frames import iso_ms
@@ -46,6 +47,8 @@ class Link:
         """Those of ``PROBED`` that this table has."""
         self.last_read: dict[str, Any] | None = None
         """The newest card and whether it was read: ``card``, ``position``, ``ok``."""
+        self.roads: dict[str, Any] | None = None
+        """Baccarat: the roads of the shoe in play."""
         self.events: deque[Frame] = deque(maxlen=EVENTS)
         self.stale_since: str | None = iso_ms(_wall_ms())
         self.problem = ""
@@ -56,7 +59,7 @@ class Link:
         """Grows with everything that changes what is shown."""
         self._wakers: set[asyncio.Event] = set()
         self.frame_hooks: list[Callable[[Frame], None]] = []
-        self.snapshot_hooks: list[Callable[[State], None]] = []
+        self.snapshot_hooks: list[Callable[[State, str], None]] = []
 
     # --- for those who show it -----------------------------------------------------------------------------
 
@@ -126,7 +129,7 @@ class Link:
         self._step_at = time.monotonic() - gone_s
         self.problem = ""
         for hook in self.snapshot_hooks:
-            hook(snapshot.state)
+            hook(snapshot.state, iso_ms(_wall_ms()))
         self.wake()
         asyncio.get_running_loop().create_task(self._probe(), name=f"probe {self.id}")
 
@@ -137,6 +140,7 @@ class Link:
         if frame["type"] == "step_opened":
             self._step_at = time.monotonic()
         self.last_read = _read_of(frame, self.last_read)
+        self._note_roads(frame)
         self.events.append(frame)
         for hook in self.frame_hooks:
             hook(frame)
@@ -145,6 +149,22 @@ class Link:
     def _show(self, client: AsyncTableClient) -> None:
         self.state, self.seq = client.state, client.seq
         self.wake()
+
+    def _note_roads(self, frame: Frame) -> None:
+        if frame["type"] in ("round_result", "result_corrected"):
+            self.roads = frame["data"].get("roads")
+        elif frame["type"] == "shoe_loaded":
+            self.roads = None
+
+    async def _find_roads(self, client: AsyncTableClient, seq: int, shoe: str | None) -> None:
+        """A snapshot between two results has no roads; the newest frames have."""
+        try:
+            frames, _ = await client.since(max(0, seq - PAGE_SIZE), timeout_s=5.0)
+        except BusError:
+            return
+        for frame in frames if self.roads is None else ():
+            if frame["shoe"] == shoe:
+                self._note_roads(frame)
 
     def look(self) -> None:
         """Notice silence and its end. Called many times a second."""
@@ -160,6 +180,9 @@ class Link:
     async def _probe(self) -> None:
         """Ask for each command with the console's own key: it is refused, and the code tells whether it exists."""
         client, found = self._client, set()
+        shoe = ((self.state or {}).get("shoe") or {}).get("id")
+        if client is not None and self.place.game in ("", "baccarat") and shoe:
+            await self._find_roads(client, self.seq, shoe)
         for name in PROBED:
             if client is None:
                 return

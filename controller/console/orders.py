@@ -26,12 +26,23 @@ OFFERED: Final = frozenset({
 })  # fmt: skip
 #: Dialogs by the command they end in.
 DIALOGS: Final = OFFERED | {"help"}
+#: What a dealer may report, in the dealer's words, the most frequent first.
 REPORTS: Final = {
     "M-04": "Two cards came out together", "M-10": "A card lies face up in the shoe",
+    "M-25": "A card fell on the floor", "M-03": "The screen shows another card than the felt",
     "M-11": "A card is at the wrong place",
-    "M-15": "The hole card was seen", "M-21": "The cut card was missed", "M-23": "Cards collected too early",
-    "M-25": "A card fell on the floor",
+    "M-12": "My own card was left out", "M-13": "A seat was left out, or an empty one served",
+    "M-15": "The hole card was seen", "M-06": "A card was seen before bets closed",
+    "M-09": "The surplus card was seen", "M-07": "The burn card was dealt into the round",
+    "M-20": "A card went back into the shoe", "M-23": "Cards collected too early",
+    "M-29": "The shoe seems not shuffled",
 }  # fmt: skip
+#: Free places that `reassign` may name while the first cards are dealt.
+FIRST_PLACES: Final = {
+    "boundless": ("player/0", "dealer/0", "player/1", "dealer/1"),
+    "baccarat": ("player/0", "banker/0", "player/1", "banker/1"),
+    "classic": ("dealer/0", *(f"seat/{seat}/hand/0/{n}" for seat in range(1, 8) for n in range(2))),
+}
 
 
 @guarded("dealer", "supervisor")
@@ -45,7 +56,7 @@ async def _dialog(request: Request, console: Console, session: Session) -> Respo
     known: dict[str, Any] = {
         "link": link, "state": state, "session": session, "what": what, "seq": link.seq, "id": str(uuid.uuid4()),
         "phase": words.phase(state), "number": number, "reports": REPORTS, "lines": felt.lines(state),
-        "faces": FACES, "prompt": words.prompt(state), "do_now": words.DO_NOW,
+        "faces": FACES, "prompt": words.prompt(state), "do_now": words.DO_NOW, "places": _free_places(link),
     }  # fmt: skip
     if what in ("resolve", "enter_card"):
         incident = state.get("incidents", {}).get(number)
@@ -57,8 +68,13 @@ async def _dialog(request: Request, console: Console, session: Session) -> Respo
     return HTMLResponse(console.render(f"dialog-{_template(what)}.html", **known))
 
 
+def _free_places(link: Link) -> list[str]:
+    taken = {card["position"] for card in ((link.state or {}).get("round") or {}).get("cards", ())}
+    return [place for place in FIRST_PLACES.get(link.place.game, ()) if place not in taken]
+
+
 def _template(what: str) -> str:
-    own = {"resolve", "enter_card", "approve", "resume", "void", "report", "help"}
+    own = {"resolve", "enter_card", "approve", "resume", "void", "report", "help", "correct"}
     return what if what in own else "plain"
 
 
@@ -124,16 +140,14 @@ def _said(answer: Answer) -> Response:
 async def _acknowledge(request: Request, console: Console, session: Session) -> Response:
     link, body = link_of(request, console), await read_json(request)
     _must_hear(link)
-    alarm = console.alarms[link.id].get(str(body.get("key")))
-    if alarm is None or not alarm.open:
+    key, book = str(body.get("key")), console.alarms[link.id]
+    alarm = next((one for one in book.open(link.state) if one.key == key), None)
+    if alarm is None:
         return JSONResponse({"ok": False, "message": "somebody has acknowledged this already"}, 409)
-    at_table = alarm.incident is not None and not alarm.over and "acknowledge" in link.able
-    if at_table:
+    if alarm.incident is not None:
         args = {"incident": alarm.incident}
-        answer = await _send(console, session, link, "acknowledge", args, link.seq, str(uuid.uuid4()))
-        if not answer.ok:
-            return _said(answer)
-    console.alarms[link.id].acknowledge(alarm.key, f"{session.role}:{session.name}")
+        return _said(await _send(console, session, link, "acknowledge", args, link.seq, str(uuid.uuid4())))
+    book.acknowledge(key)
     console.audit.note(
         "acknowledged", who=session.name, address=session.address, table=link.id, alarm=alarm.text, since=alarm.since
     )

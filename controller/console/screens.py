@@ -31,7 +31,7 @@ def values(console: Console, link: Link) -> dict[str, Any]:
         "left_ms": link.left_ms() if state and not state["holds"] else None,
         "lines": felt.lines(state),
         "result": felt.result(state),
-        "alarms": console.alarms[link.id].open(),
+        "alarms": console.alarms[link.id].open(state),
         "phase": words.phase(state),
         "do_now": words.DO_NOW,
         "severity": severity(console, link),
@@ -45,7 +45,7 @@ def severity(console: Console, link: Link) -> int:
         return 3
     if state["incidents"] or state["devices_lost"]:
         return 4
-    if console.alarms[link.id].open() or state.get("approvals"):
+    if console.alarms[link.id].open(state) or state.get("approvals"):
         return 3
     if state["phase"] == "voided" or any(h["hold"] != "pause" for h in state["holds"].values()):
         return 2
@@ -114,7 +114,7 @@ def _floor_pieces(console: Console, session: Session, changed: list[Link]) -> di
     counts = {
         "tables": len(ranked),
         "playing": sum(severity(console, link) == 0 for link in ranked),
-        "alarms": sum(len(book.open()) for book in console.alarms.values()),
+        "alarms": sum(len(console.alarms[link.id].open(link.state)) for link in ranked),
         "stale": sum(link.stale for link in ranked),
         "held": sum(bool(link.state and link.state["holds"]) for link in ranked),
     }

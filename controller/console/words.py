@@ -77,12 +77,14 @@ _PLAIN: Final[dict[str, Prompt]] = {
     "peek": Prompt("wait", "WAIT", "the table looks at the hole card", "wait"),
     "shoe_result": Prompt("act", "CONFIRM RESULT", "press the result on the shoe", "ok"),
     "finish": Prompt("wait", "WAIT", "the result is worked out", "wait"),
+    "confirm": Prompt("act", "CONFIRM", "felt and screen agree? press CONFIRM (c)", "ok"),
     "standby": Prompt("act", "CLOSE THE HAND", "press the shoe's stand-by", "ok"),
     "reopen": Prompt("stop", "VOID", "wait for the supervisor; touch no card", "stop"),
 }
 _HOLDS: Final[dict[str, tuple[str, str]]] = {
     "pause": ("PAUSED", "wait until the supervisor lets the table go on"),
     "restart": ("HANDS OFF", "the table has just started; leave the cards as they lie"),
+    "claim": ("WAIT", "the camera must see the last card"),
     "approval": ("WAIT", "a second person must approve"),
     "device": ("DEVICE LOST", "leave the cards as they lie; call the technician"),
     "locked": ("LOCKED", "the supervisor lets the table go on"),
@@ -98,6 +100,13 @@ DO_NOW: Final = {
     "M-06": "A card was shown before bets closed. Put it aside, face down.",
     "M-08": "One card too many. Leave it where it lies, do not turn it.",
     "M-09": "One card too many, and shown. Leave it where it lies.",
+    "M-07": "The burn card was dealt. Touch no card.",
+    "M-10": "A card lies face up. Leave it where it is.",
+    "M-12": "Your own card was left out. Draw no more.",
+    "M-13": "A seat was left out, or an empty one served. Draw no more.",
+    "M-15": "The hole card was seen. Leave it as it lies.",
+    "M-29": "The order of the shoe looks wrong. Draw no more.",
+    "M-34": "Nobody is logged on. Log on before you deal.",
     "M-11": "A card lies at the wrong place. Do not move it.",
     "M-17": "A card too many for PLAYER. Leave it where it lies.",
     "M-18": "A card is still due. Do not collect.",
@@ -143,6 +152,10 @@ def _step(state: State, step: dict[str, Any]) -> Prompt:
         return _draw(state, step, position)
     if kind == "reveal":
         return Prompt("act", f"TURN {place(position)}", "", "turn", position)
+    if kind == "sight":
+        return Prompt(
+            "wait", f"CAMERA: {place(position)}", "hands away: the camera looks for the card", "scan", position
+        )
     if kind in ("decide", "follow"):
         who = line_name(step.get("line") or "")
         below = f"wait: {' or '.join(step.get('options') or ('follow',))}"

@@ -9,8 +9,9 @@ import pytest
 
 from controller import public
 from controller.console import drawing, felt, words
+from controller.console.orders import REPORTS
 from controller.rules.steps import StepKind
-from controller.table.incidents import TITLES, legal
+from controller.table.incidents import REPORTABLE, TITLES, legal
 
 
 def state(**changed: Any) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def test_every_step_has_words_a_sign_and_hands_on_or_off(kind: str) -> None:
     said = words.prompt(state(step=step, round=round_()))
     assert said.words.isupper()
     assert drawing.sign(said.sign)
-    due = kind in ("draw", "reveal", "load_shoe", "shoe_result", "standby", "rescan")
+    due = kind in ("draw", "reveal", "load_shoe", "shoe_result", "standby", "rescan", "confirm")
     assert (said.kind == "act") == due
 
 
@@ -128,6 +129,10 @@ def test_a_split_line_shares_the_first_card_and_shows_where_the_next_one_goes() 
 
 def test_positions_in_the_tables_own_sentences_become_the_dealers_words() -> None:
     assert words.said("a card for dealer/2, not split/0/1") == "a card for DEALER 3, not SPLIT 1 CARD 2"
+
+
+def test_every_misdeal_a_dealer_may_report_has_words() -> None:
+    assert set(REPORTS) == REPORTABLE
 
 
 def test_people_and_policies() -> None:

@@ -64,7 +64,9 @@ function read(form) {
     switch (field.dataset.type) {
       case "int": args[field.name] = Number(value); break;
       case "bool": args[field.name] = field.checked; break;
+      case "card": if (value !== field.dataset.was) (args.cards ??= []).push([field.dataset.position, value]); break;
       case "yes": args[field.name] = value === "yes"; break;
+      case "list": args[field.name] = value.split(/[\s,]+/); break;
       case "keep": args[field.name] = /^\d+$/.test(value) ? Number(value) : value; break;
       default: args[field.name] = value;
     }
