@@ -163,11 +163,7 @@ def _told(one: dict[str, Any]) -> str:
     parts = [words.place(data["position"])] if data.get("position") else []
     parts += [str(data[key]) for key in ("title", "reason") if data.get(key)]
     for key, value in data.items():
-        if (
-            key not in skipped
-            and key not in ("title", "resolutions", "options")
-            and value not in (None, "", [], False)
-        ):
+        if key not in _SAID and value not in (None, "", [], False):
             parts.append(f"{key.replace('_', ' ')} {_short(value)}")
     if data.get("by"):
         parts.append(f"· {words.person(data['by'])}")

@@ -32,7 +32,7 @@ export async function openDialog(table, what, number) {
   if (!answer.ok) { say((await answer.json()).message, true); return; }
   dialog.innerHTML = await answer.text();
   if (!dialog.open) dialog.showModal();
-  dialog.querySelector("[autofocus]")?.focus();
+  (dialog.querySelector("[autofocus]") ?? dialog.querySelector("button.primary"))?.focus();
   dialog.querySelector("input[autofocus]:not([type=radio])")?.select();
 }
 
