@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from controller.bus import keys
@@ -20,10 +21,17 @@ CONSOLE: Final = "console"
 PORT: Final = 8700
 
 
-def furnish(folder: Path, studios: Sequence[Studio], *, listen: str = "127.0.0.1:0", extra: str = "") -> Path:
+def furnish(
+    folder: Path,
+    studios: Sequence[Studio],
+    *,
+    listen: str = "127.0.0.1:0",
+    extra: str = "",
+    cameras: Mapping[str, str] = MappingProxyType({}),
+) -> Path:
     """Make keys, accounts and the floor file for tables whose key folders exist. Returns the floor file.
 
-    ``extra`` is TOML for the file's ``[console]`` section.
+    ``extra`` is TOML for the file's ``[console]`` section; ``cameras`` is more TOML for tables by their id.
     """
     folder.mkdir(parents=True, exist_ok=True)
     pairs = _keys(studios)
@@ -37,7 +45,12 @@ def furnish(folder: Path, studios: Sequence[Studio], *, listen: str = "127.0.0.1
         lines += ["[[demo.logons]]", f'name = "{name}"', f'role = "{role}"', f'password = "{PASSWORD}"']
     for studio in studios:
         key = studio.folder / "keys" / "observer" / f"{CONSOLE}{keys.SECRET_SUFFIX}"
-        lines += ["[[tables]]", f'file = "{studio.table_file}"', f'key = "{key}"']
+        lines += [
+            "[[tables]]",
+            f'file = "{studio.table_file}"',
+            f'key = "{key}"',
+            cameras.get(studio.scene.table, ""),
+        ]
     floor = folder / "floor.toml"
     floor.write_text("\n".join(lines) + "\n")
     return floor

@@ -16,7 +16,17 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from controller.config import ConfigError
-from controller.console import logon, mistakes, orders, people, record_pages, screens, vault
+from controller.console import (
+    calibration_pages,
+    logon,
+    mistakes,
+    orders,
+    people,
+    pictures,
+    record_pages,
+    screens,
+    vault,
+)
 from controller.console.accounts import ADMINISTRATOR
 from controller.console.floor import Floor
 from controller.console.state import Console
@@ -37,7 +47,8 @@ def application(console: Console) -> Starlette:
     hosts = {console.floor.address[0], "localhost", "127.0.0.1", "::1", *console.floor.console.hosts}
     app = Starlette(
         routes=[
-            *logon.ROUTES, *orders.ROUTES, *mistakes.ROUTES, *people.ROUTES, *record_pages.ROUTES, *screens.ROUTES,
+            *logon.ROUTES, *orders.ROUTES, *mistakes.ROUTES, *people.ROUTES, *pictures.ROUTES,
+            *record_pages.ROUTES, *calibration_pages.ROUTES, *screens.ROUTES,
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         ],
         middleware=[Middleware(Guard, hosts=frozenset(hosts), secure=console.floor.secure)],

@@ -23,7 +23,7 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update", "--force-prefers-reduced-motion",
 )  # fmt: skip
-PATIENCE_MS = 15_000
+PATIENCE_MS = 30_000
 #: Real people see to trouble here, never the virtual supervisor.
 NEVER = 1e6
 SIZES = {"desktop": (1440, 900), "tablet": (1024, 768)}
@@ -59,6 +59,23 @@ class Hall:
         return self._process.wait(10)
 
 
+class Camera:
+    """A simulated table camera as a process, slow because nothing here reads its pictures but people."""
+
+    def __init__(self, folder: Path) -> None:
+        command = ["camera", "--simulate", "boundless", "--fps", "1", "--control", str(folder / "camera.control")]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "controller.cli", *command],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        self.url = self._process.stdout.readline().partition("url=")[2].partition("/mjpeg")[0]
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.communicate(timeout=20)
+
+
 def studio_of(folder: Path, table: str, game: str, speed: float) -> Studio:
     angel = game == "baccarat"
     scene = Scene(
@@ -89,7 +106,8 @@ def hall(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     ]
     for studio in studios:
         studio.prepare()
-    floor = furnish(folder, studios)
+    camera = Camera(folder)
+    floor = furnish(folder, studios, cameras={"bb-1": f'camera = "{camera.url}"\nlayout = "studio-boundless"'})
     try:
         for studio in studios:
             studio.start()
@@ -100,6 +118,7 @@ def hall(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     finally:
         for studio in studios:
             studio.stop()
+        camera.stop()
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, expect
 from controller.bus import keys
 from controller.cli.demo_console import CONSOLE
 
-pytestmark = [pytest.mark.xdist_group("console"), pytest.mark.timeout(180), pytest.mark.system]
+pytestmark = [pytest.mark.timeout(300), pytest.mark.system]
 
 Visit = Callable[..., Page]
 Shot = Callable[[Page, str], None]
@@ -60,6 +60,8 @@ def test_pages_have_no_serious_fault_and_their_pictures_are_taken(
         ("anna", "floor", "floor"), ("anna", "table/bb-1", "table"),
         ("dora", "table/bb-1/dealer", "dealer-boundless"),
         ("dora", "table/cl-1/dealer", "dealer-classic"), ("dora", "table/ba-1/dealer", "dealer-baccarat"),
+        ("anna", "table/ba-1/rounds", "rounds-baccarat"), ("anna", "table/bb-1/shoe", "shoe"),
+        ("anna", "table/bb-1/devices", "devices"), ("anna", "table/bb-1/calibration", "calibration-read"),
         ("dora", "password", "password"), ("admin", "accounts", "accounts"), ("admin", "audit", "audit"),
     ]  # fmt: skip
     for who, path, name in plan:

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from controller.cli.demo_console import PASSWORD
 
-pytestmark = [pytest.mark.xdist_group("console"), pytest.mark.timeout(120), pytest.mark.system]
+pytestmark = [pytest.mark.timeout(300), pytest.mark.system]
 
 Visit = Callable[..., Page]
 Hall = Any

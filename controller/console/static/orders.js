@@ -1,4 +1,5 @@
 // Orders: a dialog drawn by the console shows the state that is decided on; what is sent carries that state's seq.
+import { watchCameras } from "./camera.js";
 import { isBlind, seqs } from "./live.js";
 
 const dialog = document.getElementById("dialog");
@@ -31,6 +32,7 @@ export async function openDialog(table, what, number) {
   } catch { say("the console does not answer", true); return; }
   if (!answer.ok) { say((await answer.json()).message, true); return; }
   dialog.innerHTML = await answer.text();
+  watchCameras();
   if (!dialog.open) dialog.showModal();
   (dialog.querySelector("[autofocus]") ?? dialog.querySelector("button.primary"))?.focus();
   dialog.querySelector("input[autofocus]:not([type=radio])")?.select();

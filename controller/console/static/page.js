@@ -3,6 +3,7 @@ import { listen } from "./live.js";
 import { openDialog, acknowledge, mistake, say } from "./orders.js";
 import { guardLock, lockNow } from "./lock.js";
 import { cue, toggleSound, showSound } from "./sound.js";
+import { watchCameras } from "./camera.js";
 import { handleKeys } from "./keys.js";
 
 const tableOf = (element) => element.closest("[data-table]")?.dataset.table ?? document.body.dataset.table;
@@ -19,6 +20,7 @@ document.addEventListener("click", (event) => {
   else if ("close" in button.dataset) button.closest("dialog").close();
 });
 
+watchCameras();
 showSound();
 guardLock();
 handleKeys(tableOf);
