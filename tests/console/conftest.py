@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -13,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from controller.bus.client import TableClient
+from controller.bus.errors import CommandRefused
 from controller.cli.demo_console import PASSWORD, furnish
 from controller.simulation.studio import Scene, Studio
 
@@ -24,6 +27,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--force-prefers-reduced-motion",
 )  # fmt: skip
 PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
 #: Real people see to trouble here, never the virtual supervisor.
 NEVER = 1e6
 SIZES = {"desktop": (1440, 900), "tablet": (1024, 768)}
@@ -46,6 +50,9 @@ class Hall:
                 pytest.fail(f"the console did not come up: {self.log}")
             time.sleep(0.02)
         self.url = ready.read_text()
+        #: Cookies of people who are logged on, so that they need not do so for each page.
+        self.logged_on: dict[str, Any] = {}
+        self.tables: dict[str, TableClient] = {}
 
     @property
     def log(self) -> str:
@@ -101,8 +108,8 @@ def hall(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     folder = tmp_path_factory.mktemp("hall")
     studios = [
         studio_of(folder, "bb-1", "boundless", 4.0),
-        studio_of(folder, "cl-1", "classic", 6.0),
-        studio_of(folder, "ba-1", "baccarat", 6.0),
+        studio_of(folder, "cl-1", "classic", 4.0),
+        studio_of(folder, "ba-1", "baccarat", 4.0),
     ]
     for studio in studios:
         studio.prepare()
@@ -112,7 +119,10 @@ def hall(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         for studio in studios:
             studio.start()
         console = Hall(folder, studios, floor)
+        console.tables = {studio.scene.table: studio.client("supervisor") for studio in studios}
         yield console
+        for table in console.tables.values():
+            table.close()
         assert console.stop() in (0, -signal.SIGTERM), console.log
         assert "Traceback" not in console.log, console.log
     finally:
@@ -122,14 +132,50 @@ def hall(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture
+def calm(hall: Hall) -> None:
+    """Every table plays: what an earlier test left behind, or a busy machine brought about, is seen to."""
+    for name, table in hall.tables.items():
+        deadline = time.monotonic() + PATIENCE_MS / 1000
+        while not _see_to(table):
+            if time.monotonic() > deadline:
+                pytest.fail(f"table {name} does not play: {table.command('status').data}")
+            time.sleep(0.1)
+
+
+def _see_to(table: TableClient) -> bool:
+    """Do one thing about a table that stands still; True if it plays."""
+    answer = table.command("status")
+    state = answer.data
+
+    def order(name: str, **args: Any) -> bool:
+        with contextlib.suppress(CommandRefused):
+            table.command(name, args, seen_seq=answer.seq)
+        return False
+
+    for number, incident in state["incidents"].items():
+        how = next((r for r in ("resume", "rescan", "burn_card") if r in incident["resolutions"]), None)
+        how = how or incident["resolutions"][-1]
+        return order("resolve", incident=int(number), resolution=how, reason="test")
+    if state["phase"] == "voided":
+        return order("reopen", reason="test")
+    if "pause" in state["holds"] or "restart" in state["holds"]:
+        return order("resume", reason="test", how="felt_agrees")
+    return not state["holds"]
+
+
+@pytest.fixture
 def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """``visit(hall, "anna")`` is a page of a person who has just logged on; each has a browser profile of its own."""
+    """``visit(hall, "anna")`` is a page of a person who is logged on; each has a browser profile of its own.
+    ``fresh``: with a session of its own, for tests that lock it or log off."""
     open_: list[BrowserContext] = []
     faults: list[str] = []
 
-    def go(hall: Hall, name: str, path: str = "floor", *, size: str = "desktop") -> Page:
-        width, height = SIZES[size]
-        context = browser.new_context(viewport={"width": width, "height": height}, base_url=hall.url)
+    def go(hall: Hall, name: str, path: str = "floor", *, fresh: bool = False) -> Page:
+        width, height = SIZES["desktop"]
+        known = None if fresh else hall.logged_on.get(name)
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, base_url=hall.url, storage_state=known
+        )
         open_.append(context)
         context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
@@ -137,7 +183,10 @@ def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
         page.on(
             "console", lambda said: said.type == "error" and "CSP" in said.text.upper() and faults.append(said.text)
         )
-        log_on(page, name)
+        if known is None:
+            log_on(page, name)
+            if not fresh:
+                hall.logged_on[name] = context.storage_state()
         page.goto(path)
         return page
 

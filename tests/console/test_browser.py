@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from controller.bus.client import TableClient
 from controller.console import drawing, words
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.system]
+pytestmark = [pytest.mark.usefixtures("calm"), pytest.mark.timeout(300), pytest.mark.system]
 
 Visit = Callable[..., Page]
 #: See ``Hall`` and ``until`` in conftest.py.

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from vision.layout import load
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.system]
+pytestmark = [pytest.mark.usefixtures("calm"), pytest.mark.timeout(300), pytest.mark.system]
 
 Visit = Callable[..., Page]
 Hall = Any
@@ -45,9 +45,10 @@ def test_a_moved_corner_becomes_a_new_version_and_the_old_one_stays(hall: Hall, 
 
 def test_positions_that_cannot_be_are_refused_and_supervisors_only_look(hall: Hall, visit: Visit) -> None:
     page = visit(hall, "tilo", "table/bb-1/calibration")
-    send = """async (polygons) => (await fetch("/table/bb-1/calibration", { method: "POST", body: JSON.stringify({ polygons }),
-      headers: { "content-type": "application/json", accept: "application/json",
-        "x-csrf-token": document.querySelector('meta[name="csrf"]').content } })).status"""
+    send = """async (polygons) => (await fetch("/table/bb-1/calibration", {
+      method: "POST", body: JSON.stringify({ polygons }), headers: { "content-type": "application/json",
+        accept: "application/json", "x-csrf-token": document.querySelector('meta[name="csrf"]').content },
+    })).status"""
     dot = [[10, 10], [11, 10], [11, 11]]
     for polygons in ({}, {"nowhere/9": dot}, {"player/0": dot}, {"player/0": dot[:2]}):
         assert page.evaluate(send, polygons) == 409

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, expect
 from controller.bus import keys
 from controller.cli.demo_console import CONSOLE
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.system]
+pytestmark = [pytest.mark.usefixtures("calm"), pytest.mark.timeout(300), pytest.mark.system]
 
 Visit = Callable[..., Page]
 Shot = Callable[[Page, str], None]
@@ -55,7 +55,11 @@ def test_pages_have_no_serious_fault_and_their_pictures_are_taken(
     hall: Hall, visit: Visit, axe: str, shot: Shot
 ) -> None:
     faults: list[str] = []
-    people = {"anna": visit(hall, "anna"), "dora": visit(hall, "dora"), "admin": visit(hall, "admin", "accounts")}
+    people = {
+        "anna": visit(hall, "anna", fresh=True),
+        "dora": visit(hall, "dora"),
+        "admin": visit(hall, "admin", "accounts"),
+    }
     plan = [
         ("anna", "floor", "floor"), ("anna", "table/bb-1", "table"),
         ("dora", "table/bb-1/dealer", "dealer-boundless"),

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from controller.cli.demo_console import PASSWORD
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.system]
+pytestmark = [pytest.mark.usefixtures("calm"), pytest.mark.timeout(300), pytest.mark.system]
 
 Visit = Callable[..., Page]
 Hall = Any
@@ -37,7 +37,7 @@ def an_order(command: str, **args: Any) -> dict[str, Any]:
 
 
 def test_a_wrong_password_opens_nothing(hall: Hall, visit: Visit) -> None:
-    page = visit(hall, "anna")
+    page = visit(hall, "anna", fresh=True)
     page.locator("text=Log off").click()
     page.wait_for_url("**/logon")
     for name, password in (("anna", "not it at all"), ("nobody", PASSWORD), ("", "")):
@@ -52,7 +52,7 @@ def test_a_wrong_password_opens_nothing(hall: Hall, visit: Visit) -> None:
 
 
 def test_a_locked_screen_shows_the_table_and_orders_nothing_until_the_password(hall: Hall, visit: Visit) -> None:
-    page = visit(hall, "anna", "table/cl-1")
+    page = visit(hall, "anna", "table/cl-1", fresh=True)
     expect(page.locator("#table-actions [data-act]").first).to_be_enabled()
     page.keyboard.press("l")
     expect(page.locator("#lockbar")).to_be_visible()
@@ -148,7 +148,7 @@ def test_an_account_from_its_making_to_the_first_log_on_and_the_audit_trail(hall
     text = download.value.path().read_text()
     assert re.search(r'public-key = "[^"]{40}"', text)
     assert "secret" not in text
-    page = visit(hall, "dora")
+    page = visit(hall, "dora", fresh=True)
     page.locator("text=Log off").click()
     page.fill('form.stack input[name="name"]', "newcomer")
     page.fill('form.stack input[name="password"]', password)

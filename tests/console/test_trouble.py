@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from controller.cli.demo_console import PASSWORD
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.system]
+pytestmark = [pytest.mark.usefixtures("calm"), pytest.mark.timeout(300), pytest.mark.system]
 
 Visit = Callable[..., Page]
 Hall = Any
@@ -147,9 +147,11 @@ def _settle(page: Page) -> None:
 def test_a_void_refunds_and_the_table_stays_shut_until_it_is_reopened(hall: Hall, visit: Visit) -> None:
     anna, dora = visit(hall, "anna", "table/cl-1"), visit(hall, "dora", "table/cl-1/dealer")
     expect(dora.locator("#dealer-felt .hand .card").nth(1)).to_be_visible(timeout=30_000)
+    choose(anna, "pause", reason="a card fell")  # so that the round does not end while somebody decides
     choose(anna, "void", reason="a card fell")
     expect(dora.locator("#dealer-prompt")).to_contain_text("VOID")
     expect(dora.locator("#dealer-felt")).to_contain_text("a card fell")
+    choose(anna, "resume", reason="felt cleared")
     choose(anna, "reopen", reason="felt cleared")
     expect(dora.locator("#dealer-prompt")).not_to_contain_text("VOID")
 
