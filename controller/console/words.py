@@ -203,6 +203,8 @@ def _held(state: State, step: dict[str, Any] | None) -> Prompt:
         newest = incidents[max(incidents, key=int)]
         do = DO_NOW.get(newest["code"], "Touch no card.")
         return Prompt("stop", "STOP", f"{do} Wait for the supervisor.", "stop", newest.get("position"))
+    if state["phase"] == "voided":
+        return _PLAIN["reopen"]
     if state["devices_lost"]:
         what = ", ".join(state["devices_lost"]).replace("_", " ")
         words, below = _HOLDS["device"]
