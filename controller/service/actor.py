@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -22,12 +22,8 @@ from controller.config import RecordSection
 from controller.facts import (
     BettingOpened,
     Fact,
-    IncidentRaised,
-    Paused,
-    RoundVoided,
     ShoeChangeStarted,
     ShoeLoaded,
-    ShoeVoided,
     decode_fact,
     encode_fact,
 )
@@ -42,9 +38,9 @@ from controller.service.inbox import Inbox
 from controller.service.keeper import Keeper
 from controller.service.monitor import Monitor
 from controller.service.notify import Notifier
+from controller.service.replies import PAGE, answer, is_past, tell_log
 from controller.service.watch import ClockWatch, RoomWatch, free_bytes
 from controller.table import debits
-from controller.table.betting import settlement_page
 from controller.table.inputs import ClockInput, CommandInput, DeadlineInput, DiskInput, Input, ShoeInput, Start
 from controller.table.table import Outcome, Table
 from drivers.shoe import Reading, ShoeDriver
@@ -53,8 +49,6 @@ log = logging.getLogger("dealerd.table")
 
 #: An idle feed says so this often.
 HEARTBEAT_MS: Final = 1000
-#: Frames in one answer to ``since``.
-PAGE: Final = 1000
 #: Readings a held table takes in before it looks at commands, so that a babbling shoe cannot keep people out.
 BATCH: Final = 32
 #: What is left of the write-ahead log is folded into the journal this often, when the table is between rounds.
@@ -320,7 +314,7 @@ class Actor:
         self._tell_shoe(outcome)
         self._keeper.took(outcome.records)
         for record in outcome.records:
-            _tell_log(record.fact)
+            tell_log(record.fact)
         if sent:
             self._quiet_since = monotonic_ms()
             log.debug("%s", " ".join(r.fact.type for r in outcome.records))
@@ -343,11 +337,14 @@ class Actor:
             envelope = commands.parse_envelope(request.body)
             name = envelope.command
             command = commands.authorise(envelope, role=request.role, person=request.person)
-            if command.name in commands.RECORD or self._is_past(command):
+            if command.name in commands.RECORD or is_past(command, self._table.state.betting):
                 self._desk.ask(request, command, self._journal.last_seq)
                 self._monitor.answered(name, code)
                 return
-            reply = self._answer(command) if command.name in commands.QUERIES else self._carry_out(command, envelope)
+            if command.name in commands.QUERIES:
+                reply = answer(command, self._journal, self._table.state, self._public)
+            else:
+                reply = self._carry_out(command, envelope)
         except JournalFull as error:
             self._no_room(error)
             code = "no_space"
@@ -388,33 +385,6 @@ class Actor:
         log.info("%s by %s", command.name, command.by)
         return reply
 
-    def _is_past(self, command: Command) -> bool:
-        """The settlement of a round that the book no longer holds: the record knows it."""
-        book = self._table.state.betting
-        return isinstance(command.args, commands.Settlement) and (book is None or book.round != command.args.round)
-
-    def _answer(self, command: Command) -> bytes:
-        journal, seq = self._journal, self._journal.last_seq
-        match command.args:
-            case commands.Since(seq=after):
-                if after < journal.oldest_seq - 1 or after < 0:
-                    raise Refusal("too_old", f"frames after {after} are no longer kept: take a snapshot")
-                page = journal.frames_since(min(after, seq), PAGE)
-                more = bool(page) and page[-1].seq < seq
-                return wire.encode_page(command.id, seq, [item.frame for item in page], more)
-            case commands.Settlement(round=round_, version=version, after=after_player):
-                book = self._table.state.betting
-                assert book is not None  # ``_is_past`` said so
-                page_ = settlement_page(book, round_, version, after_player, PAGE)
-                return wire.encode_reply(command.id, seq, page_)
-            case _ if command.name == "snapshot":
-                data: Any = {"feed": journal.feed_id, "epoch": self._table.state.epoch, "seq": seq}
-                return wire.encode_reply(command.id, seq, data | {"state": self._public})
-        keys = ("phase", "step", "holds", "incidents", "devices_lost", "shoe", "dealer", "locked", "manual", "alarms")
-        round_ = self._public["round"]
-        data = {key: self._public[key] for key in keys} | {"round": round_["id"] if round_ else None}
-        return wire.encode_reply(command.id, seq, data | {"epoch": self._table.state.epoch, "feed": journal.feed_id})
-
 
 def _date(at_ms: int) -> str:
     """The day in UTC that names new shoes."""
@@ -424,16 +394,3 @@ def _date(at_ms: int) -> str:
 def _shuffled(fact: Fact) -> bool:
     """From here on every card may leave the shoe again."""
     return isinstance(fact, ShoeChangeStarted | ShoeLoaded) or (isinstance(fact, BettingOpened) and fact.reshuffled)
-
-
-def _tell_log(fact: Fact) -> None:
-    """What somebody on call must see: in the words of the feed, so nothing hidden."""
-    match fact:
-        case IncidentRaised(incident=number, code=code, title=title, expected=expected, resolutions=resolutions):
-            log.warning(
-                "incident %d, %s %s; expected %s; legal: %s", number, code, title, expected, ", ".join(resolutions)
-            )
-        case Paused(hold=hold, reason=reason, by=by):
-            log.warning("held: %s, %s (%s)", hold, reason, by)
-        case RoundVoided(reason=reason, by=by) | ShoeVoided(reason=reason, by=by):
-            log.warning("%s: %s (%s)", fact.type.replace("_", " "), reason, by)
