@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import re
 import subprocess
 import sys
@@ -156,7 +157,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--inputs", type=int, default=10_000_000, help="for each codec (10,000,000)")
     parser.add_argument("--minutes", type=float, default=24 * 60.0, help="begin no slice after so long")
-    parser.add_argument("--jobs", type=int, default=1, help="codecs at the same time")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="codecs at the same time (one a core)")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(FUZZ))
     args = parser.parse_args()
     deadline = time.monotonic() + args.minutes * 60
