@@ -78,6 +78,7 @@ WRONG: list[tuple[dict[str, dict[str, Any]], str]] = [
     ({"table": {"feed": "5701"}}, "[table] feed '5701': tcp://HOST:PORT or ipc://PATH"),
     ({"table": {"commands": "udp://x:1"}}, "[table] commands 'udp://x:1': tcp://HOST:PORT or ipc://PATH"),
     ({"table": {"feed": "ipc://c.sock"}}, "[table] feed and commands are both 'ipc://c.sock': each needs its own"),
+    ({"table": {"min_free_mb": -1}}, "[table] min_free_mb must be at least 0, not -1"),
     # [game]
     ({"game": {"auto_void_after_s": -1}}, "[game] auto_void_after_s must be at least 0, not -1"),
     ({"game": {"betting_s": 0}}, "[game] betting_s must be at least 0.001, not 0"),
