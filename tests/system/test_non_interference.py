@@ -332,6 +332,8 @@ def still(
     """``still(**game)`` makes one table; use it as a context manager."""
     clocks: dict[str, int] = {}
     monkeypatch.setattr(actor, "monotonic_ms", lambda: clocks[threading.current_thread().name])
+    # The wall clock stands still here: it would be told as one that is set, as often as time was let pass.
+    monkeypatch.setattr(actor.ClockWatch, "look", lambda *_: 0)
     module = request.config.pluginmanager.get_plugin(str(Path(__file__).with_name("conftest.py")))
     assert module is not None
     return lambda **game: Still(tmp_path_factory.mktemp("still"), module.Line, clocks, **game)
