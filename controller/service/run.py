@@ -6,13 +6,11 @@ import contextlib
 import logging
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
-from typing import Final
 
 from controller.bus.hub import Hub
 from controller.bus.wire import topic_of
@@ -30,8 +28,6 @@ from controller.table.inputs import Start
 from controller.table.table import Table
 from drivers.registry import open_shoe
 
-GIVES_WAY_S: Final = 0.0005
-
 log = logging.getLogger("dealerd.table")
 
 
@@ -48,8 +44,6 @@ def serve(loaded: Loaded, *, ready: Path | None = None, logs: Logs | None = None
     from starting.
     """
     config = loaded.config
-    # The thread that answers from the record gives way to a card within this time.
-    sys.setswitchinterval(GIVES_WAY_S)
     with contextlib.ExitStack() as stack:
         notifier = stack.enter_context(Notifier.of_environment())
         driver = open_shoe(loaded.shoe)
