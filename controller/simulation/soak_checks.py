@@ -27,8 +27,8 @@ _MOVES: Final = (
 _CARD_EVENTS: Final = (e.CardDrawn, e.NoRead, e.UnknownCode)
 #: Facts that account for a reading.
 _ACCOUNTS: Final = frozenset({
-    "card_dealt", "card_burned", "burn_indicator_drawn", "card_held", "card_rescanned", "read_repeated",
-    "read_out_of_game", "incident_raised", "device_reported",
+    "card_dealt", "card_burned", "burn_indicator_drawn", "card_held", "card_rescanned",
+    "read_repeated",    "read_out_of_game", "incident_raised", "device_reported",
 })  # fmt: skip
 _UNHEARD: Final = "not connected yet"
 _decoder = msgspec.json.Decoder(dict[str, Any])
@@ -205,7 +205,7 @@ class Checks:
                 if card is not None:
                     self._read_again(card, extra=extra)
             case f.IncidentRaised(cards=cards):
-                if card is not None and cards:
+                if card is not None and cards and fact.ledger != "waiting":
                     card.named = True
                     self.waiting = [c for c in self.waiting if c is not card]
                     known = fact.cause.startswith("M-01") or card.told or card is self.line.overdrawn
@@ -261,6 +261,8 @@ class Checks:
         card.noise = False
 
     def _waited(self, face: str) -> Card | None:
+        lying = (*self.line.felt, *self.line.kept)
+        self.waiting = [card for card in self.waiting if not card.dealt and any(card is one for one in lying)]
         for cards in (self.waiting, self.line.kept):
             for card in cards:
                 if card.told == face or face in (card.face, HIDDEN):

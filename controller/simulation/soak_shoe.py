@@ -65,7 +65,7 @@ class Table(Protocol):
 
 
 class Card:
-    """One physical card. ``told``: a reading named it; ``noise``: something else was heard with it."""
+    """One physical card. ``told``: what a reading named it; ``noise``: something else was heard with it."""
 
     __slots__ = ("dealt", "face", "item", "kinds", "named", "noise", "told")
 
@@ -380,7 +380,8 @@ class Line:
     def place_kept(self, card: Card) -> None:
         """A kept card comes to lie on the felt."""
         self.kept.remove(card)
-        loose = next((n for n, other in enumerate(self.felt) if not other.dealt), len(self.felt))
+        free = (n for n, other in enumerate(self.felt) if not other.dealt)
+        loose = next(free, len(self.felt))
         self.felt.insert(loose, card)
         if self.protocol != "angel":
             self.shoe.put(card.item)

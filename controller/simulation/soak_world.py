@@ -62,7 +62,11 @@ class World:
         self.checked = deep
         angel = self.protocol == "angel"
         traits = Traits(positions=angel, results=angel, standby=angel)
-        self.shell = Shell(folder, Setting(TABLE, self.options, traits, self._book()), self.checks.frame)
+        self.shell = Shell(
+            folder,
+            Setting(TABLE, self.options, traits, self._book()),
+            self.checks.frame,
+        )
         self.players = Players(game, self.options.seats, self.rng, embedded=self.embedded)
         self.server = Server(self, self.players)
         self.dealer = Dealer(self)
@@ -200,13 +204,20 @@ class World:
         raise Broken("a deadline comes again and again")
 
     def order(
-        self, name: str, role: str, *, twice: bool = False, seen: int | None = None, person: str = "ann", **args: Any
+        self,
+        name: str,
+        role: str,
+        *,
+        twice: bool = False,
+        seen_seq: int | None = None,
+        person: str = "ann",
+        **args: Any,
     ) -> Any:
         """A command: the outcome, or None if it is refused or the process dies."""
         if not self.up:
             return None
         self._ids += 1
-        seen_seq = self.table.state.seq if seen is None else seen
+        seen_seq = self.table.state.seq if seen_seq is None else seen_seq
         envelope = Envelope(id=f"soak-{self._ids:08d}", command=name, args=args, seen_seq=seen_seq)
         try:
             self._commit_fault()
@@ -307,7 +318,7 @@ class World:
                 return False
             case "stale_order":
                 seen = self.table.state.supervised_seq - 1
-                if seen >= 0 and self.order("void", "supervisor", seen=seen, reason="an old screen") is not None:
+                if seen >= 0 and self.order("void", "supervisor", seen_seq=seen, reason="an old screen") is not None:
                     raise Broken("a command from an old screen was carried out")
                 return False
             case "pause":

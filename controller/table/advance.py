@@ -158,6 +158,7 @@ def _place_pending(draft: Draft, step: Step) -> bool:
     # A kept card waits until one is due; a shoe that names places reports it again itself.
     kept_waits = step.kind != "draw" or draft.setting.traits.positions
     waiting = [p for p in draft.state.pending if not (kept_waits and p.origin == "kept")]
+    waiting.sort(key=lambda p: p.origin != "claimed" and p.origin not in VOUCHERS)  # they have their places already
     first = next((p for p in waiting if p.origin != "claimed"), None)
     if first is None:
         return False

@@ -217,8 +217,9 @@ class TableState:
 
     @property
     def on_felt(self) -> tuple[str, ...]:
-        """The recorded cards of the burn or round in progress, in physical order; a held card lies there too."""
-        held = tuple(p.card for p in self.pending if p.origin in ("held", "claimed"))
+        """The recorded cards of the burn or round in progress, in physical order; a card that waits for
+        its place after it was held, claimed or read by people lies there too."""
+        held = tuple(p.card for p in self.pending if p.origin in ("held", "claimed", "vouched", "entered"))
         if self.phase == "burning" and self.shoe is not None:
             return (*self.shoe.burn_cards, *held)
         if self.round is not None and self.phase in DEAL_PHASES:

@@ -334,3 +334,30 @@ def test_a_ninth_copy_by_the_camera_is_an_incident(bench: Any) -> None:
         b.ok("close_bets")
     see(b, ("player/0", "4H"))
     assert b.incident == "M-26"
+
+
+# --- cards that people vouched for ---------------------------------------------------------------------------------
+
+
+def test_a_card_vouched_for_lies_on_the_felt_while_it_waits(bench: Any) -> None:
+    b = watching(bench)
+    b.cards("TC")
+    b.wait()
+    b.ok("pause", reason="a question")
+    b.resolve("resume")
+    assert dealt(b) == []
+    assert b.state.on_felt == ("TC",)  # a rescan reads it as recorded, not as a further card
+
+
+def test_cards_vouched_for_keep_their_places_before_one_that_was_kept(bench: Any) -> None:
+    b = watching(bench, "baccarat")
+    deal(b, "player/0=JH banker/0=5H")
+    b.ok("pause", reason="a question")
+    b.cards("9S TD TC")
+    for number in (1, 2):
+        b.ok("resolve", incident=number, resolution="use_as_next", reason="seen")
+    b.ok("resume", reason="answered")
+    b.wait()
+    for number in sorted(b.state.incidents):
+        b.ok("resolve", incident=number, resolution="resume", reason="seen")
+    assert dealt(b)[2:4] == [("player/1", "9S"), ("banker/1", "TD")]
