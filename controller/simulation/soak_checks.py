@@ -12,10 +12,11 @@ import msgspec
 
 from controller import facts as f
 from controller.cards import HIDDEN
+from controller.simulation.soak_cards import Card
 from controller.simulation.soak_hands import Hands, Rules
 from controller.simulation.soak_money import Ledger
 from controller.simulation.soak_odds import Broken, must
-from controller.simulation.soak_shoe import Card, Line
+from controller.simulation.soak_shoe import Line
 from drivers import events as e
 
 #: Facts by which a game moves on: none of them while the table is held.

@@ -106,6 +106,11 @@ class Dealer:
     def wrongly(self, kind: str) -> None:
         """A card is drawn at a moment when none is due."""
         if self.world.injector.befalls(kind):
+            if self.world.table.state.reread:  # taken for the unread card that is to pass the reader again
+                for card in self.line.felt:
+                    if not card.dealt:
+                        blame(card, kind)
+                        card.noise = False
             self.world.advance(CARD_MS)
             self.line.draw()
 

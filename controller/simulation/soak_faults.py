@@ -109,7 +109,7 @@ BY_NAME: Final = {kind.name: kind for kind in KINDS}
 #: Kinds that can bring a wrong card by themselves where no second source looks.
 UNSEEN: Final = frozenset({
     "drop", "corrupt", "reorder", "babble", "misread", "no_read", "two_cards", "lost", "gap", "draws_on",
-    "pushes_back", "shows_again",
+    "pushes_back", "shows_again", "draws_while_held",
 })  # fmt: skip
 
 

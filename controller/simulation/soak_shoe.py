@@ -14,7 +14,8 @@ from functools import lru_cache
 from random import Random
 from typing import Final, Protocol
 
-from controller.cards import CUT, FACES, HIDDEN
+from controller.cards import FACES, HIDDEN
+from controller.simulation.soak_cards import Card, PhysicalShoe
 from drivers import events as e
 from drivers.angel.codec import AngelDecoder
 from drivers.decoder import Decoder
@@ -28,7 +29,7 @@ from drivers.simulated.angel_device import AngelDevice
 from drivers.simulated.device import CardDevice
 from drivers.simulated.faults import Fault
 from drivers.simulated.line_device import LineDevice
-from drivers.simulated.shoe import Item, SimulatedShoe
+from drivers.simulated.shoe import Item
 from drivers.simulated.ssi_device import SsiDevice
 from drivers.simulated.steps import Await, Outcome, Refused, Send, Step, Unplug
 from drivers.simulated.tag_deck import TagDeck, made_registry
@@ -62,48 +63,6 @@ class Table(Protocol):
 
     def shoe_event(self, event: e.Event) -> None:
         """The driver reports an event."""
-
-
-class Card:
-    """One physical card. ``told``: what a reading named it; ``noise``: something else was heard with it."""
-
-    __slots__ = ("dealt", "face", "item", "kinds", "named", "noise", "told")
-
-    def __init__(self, item: Item, kinds: tuple[str, ...]) -> None:
-        self.item, self.face, self.kinds = item, item.card, kinds
-        self.told: str | None = None
-        self.noise = self.dealt = self.named = False
-
-
-class PhysicalShoe(SimulatedShoe):
-    """A shoe whose make-up can be wrong, and whose cards can be put aside one by one.
-
-    ``skip``: so many cards of the felt were shown again already.
-    """
-
-    skip = 0
-
-    @property
-    def felt(self) -> tuple[Item, ...]:
-        """See ``SimulatedShoe.felt``."""
-        return tuple(self._felt[self.skip :])
-
-    def make(self, *, ninth: str | None, cut_card: bool, cut_at: int | None) -> None:
-        """Spoil the shoe just loaded."""
-        if ninth is not None:
-            self._items[40] = ninth
-            self._items[45] = ninth
-        if not cut_card or cut_at is not None:
-            self._items.remove(CUT)
-        if cut_at is not None:
-            self._items.insert(cut_at, CUT)
-
-    def put_aside(self, item: Item) -> None:
-        """A card leaves the felt."""
-        if item in self._felt:
-            self._felt.remove(item)
-            if self._last == item:
-                self._last = None
 
 
 @lru_cache(maxsize=1)

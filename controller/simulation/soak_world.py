@@ -18,6 +18,7 @@ from controller.commands import Envelope
 from controller.journal.store import JournalError
 from controller.refusal import Refusal
 from controller.rules.options import GameOptions
+from controller.simulation.soak_cards import Card
 from controller.simulation.soak_checks import Checks
 from controller.simulation.soak_dealer import Dealer
 from controller.simulation.soak_faults import PROTOCOLS, Injector
@@ -26,7 +27,7 @@ from controller.simulation.soak_journal import TABLE, Died, Shell
 from controller.simulation.soak_odds import Broken
 from controller.simulation.soak_players import Players
 from controller.simulation.soak_server import Server
-from controller.simulation.soak_shoe import Card, Line
+from controller.simulation.soak_shoe import Line
 from controller.simulation.soak_supervisor import Supervisor
 from controller.table.draft import Setting
 from controller.table.inputs import BalancesInput, DeadlineInput, Input, ShoeInput
