@@ -325,7 +325,8 @@ class World:
             case "pause":
                 self.order("pause", "supervisor", reason="a look at the table")
             case "void":
-                self.order("void", "supervisor", reason="a card fell on the floor")
+                shoe = self.protocol == "angel"  # its hand goes on in the shoe: only another one is sure to agree
+                self.order("void", "supervisor", reason="a card fell on the floor", shoe=shoe)
             case "void_shoe":
                 self.order("void", "supervisor", reason="the shoe was not shuffled", shoe=True)
             case "unplug_idle":
