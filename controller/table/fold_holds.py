@@ -245,6 +245,7 @@ def _voided(state: TableState, *, shoe: bool, by: str, between: bool) -> None:
     state.rescan = state.failed_rescan = None
     state.reread = False
     state.pending = state.deferred = ()
+    state.sight_due.clear()
     state.standby = True
     if state.shoe is not None:
         state.shoe.void = state.shoe.void or shoe

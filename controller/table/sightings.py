@@ -167,7 +167,11 @@ def due(draft: Draft) -> None:
     state = draft.state
     for position in [p for p, at in state.sight_due.items() if at <= draft.now]:
         del state.sight_due[position]
+        if not state.round_open:
+            continue
         claim = next((p for p in state.claims if p.position == position), None)
+        if claim is not None and _agrees(draft, claim):
+            continue  # it waits for the card before it
         if claim is not None:
             seen = state.sighted.get(position)
             said = {None: "the camera has not seen it", HIDDEN: "it lies face down"}
@@ -230,12 +234,18 @@ def confirm(draft: Draft) -> bool:
     if not claims:
         return False
     first = claims[0]
-    seen = draft.state.sighted.get(first.position or "")
-    if seen is None or seen != (HIDDEN if _hidden(draft, first) else first.card):
+    before = draft.state.pending[: draft.state.pending.index(first)]
+    if any(p.origin in ("vouched", "entered") for p in before) or not _agrees(draft, first):
         return False
     draft.deal(draft.own_step(), first.position or "", first.card, pending=True, by=("shoe", "camera"))
     draft.state.sight_due.pop(first.position or "", None)
     return True
+
+
+def _agrees(draft: Draft, claim: Pending) -> bool:
+    """The camera sees what the shoe claims."""
+    seen = draft.state.sighted.get(claim.position or "")
+    return seen is not None and seen == (HIDDEN if _hidden(draft, claim) else claim.card)
 
 
 def see(draft: Draft) -> bool:

@@ -361,3 +361,25 @@ def test_cards_vouched_for_keep_their_places_before_one_that_was_kept(bench: Any
     for number in sorted(b.state.incidents):
         b.ok("resolve", incident=number, resolution="resume", reason="seen")
     assert dealt(b)[2:4] == [("player/1", "9S"), ("banker/1", "TD")]
+
+
+def test_a_vouched_card_takes_its_place_before_one_confirmed_after_it(bench: Any) -> None:
+    b = watching(bench)
+    b.cards("7S 6H")
+    see(b, ("dealer/0", "6H"))
+    b.wait()
+    assert b.incident == "M-03"
+    b.resolve("resume")
+    assert dealt(b) == [("player/0", "7S"), ("dealer/0", "6H")]
+
+
+def test_after_a_void_what_the_camera_still_sees_is_no_matter(bench: Any) -> None:
+    b = watching(bench)
+    see(b, ("player/0", "TC"))
+    b.ok("void", reason="x")
+    assert b.table.deadline() is None or b.table.deadline()[0] != "sight"
+    see(b, ("split/0/1", "9D"))
+    b.now += 10_000
+    b.ok("camera_health", ok=True, role="camera")
+    assert b.state.incidents == {}
+    b.ok("reopen", reason="x")
