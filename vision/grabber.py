@@ -69,6 +69,12 @@ class Grabber:
         """Why there is no picture; empty while there is."""
         return self._reason
 
+    @property
+    def newest(self) -> float:
+        """When the newest frame had arrived (monotonic, s); long ago if there is none."""
+        frame = self._frame
+        return frame.time if frame is not None else -1e9
+
     def next_frame(self, after: int, timeout_s: float) -> Frame | None:
         """The newest frame once its number is greater than ``after``; None if there is none in time."""
         with self._changed:

@@ -96,9 +96,10 @@ class Eye:
             )
         return sightings
 
-    def health(self, now: float, reason: str = "") -> dict[str, Any]:
-        """The arguments of ``camera_health``; ``reason`` is the grabber's, for pictures that do not come."""
-        age = now - self._last_seen
+    def health(self, now: float, reason: str = "", newest: float = -1e9) -> dict[str, Any]:
+        """The arguments of ``camera_health``; ``reason`` is the grabber's, for pictures that do not come, ``newest``
+        the time of its newest frame: one that waits to be looked at is no silence of the camera."""
+        age = now - max(self._last_seen, newest)
         trouble = self._trouble or self._health.reason
         if age > self.settings.max_age_s:
             trouble = self._trouble or reason or f"no picture for {age:.1f} s"
@@ -175,7 +176,7 @@ class CameraService:
 
     def _report(self, now: float) -> None:
         """Health to the table: every second, and at once when it changes."""
-        health = self._eye.health(now, self._grabber.reason)
+        health = self._eye.health(now, self._grabber.reason, self._grabber.newest)
         state = (bool(health["ok"]), str(health["reason"]))
         if self._told is None or state[0] != self._told[0]:
             log.log(logging.INFO if state[0] else logging.WARNING, "camera: %s", state[1] or "good")

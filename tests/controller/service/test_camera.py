@@ -187,6 +187,7 @@ def test_an_old_frame_is_not_read(eye: Eye) -> None:
 def test_silence_is_told_with_the_reason_of_the_grabber(eye: Eye) -> None:
     eye.see(frame(1, 100.0), 100.0)
     assert eye.health(100.5)["ok"]
+    assert eye.health(101.5, newest=101.2)["ok"]  # it waits to be looked at
     health = eye.health(101.5, "http://camera/1: no answer in time")
     assert (health["ok"], health["reason"]) == (False, "http://camera/1: no answer in time")
 
