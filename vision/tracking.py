@@ -74,8 +74,9 @@ class Tracking:
     memory: int = 8
     #: Lying still and unreadable for this long is told as unknown.
     unknown_s: float = 1.0
-    #: Bare felt for this long: the card is gone.
-    gone_s: float = 0.25
+    #: Bare felt for this long, in so many frames: the card is gone.
+    gone_s: float = 0.4
+    gone_frames: int = 3
     #: Cards that came to lie earlier and are still being read are waited for this long, for the order's sake.
     order_s: float = 0.6
     #: A card told is read again this often, to notice what nobody saw happen.
@@ -98,6 +99,7 @@ class Track:
     still_frames: int = 1
     missing_since: float | None = None
     bare_since: float | None = None
+    bare_frames: int = 0
     readings: deque[tuple[str, str]] = field(default_factory=deque)
     answer: str | None = None
     doubts: int = 0
@@ -286,8 +288,11 @@ class Tracker:
         if not bare(track.quad if track.place is None else track.place):
             track.bare_since = None
             return False
-        track.bare_since = now if track.bare_since is None else track.bare_since
-        return now - track.bare_since >= self.settings.gone_s
+        if track.bare_since is None:
+            track.bare_since, track.bare_frames = now, 0
+        track.bare_frames += 1
+        long_enough = now - track.bare_since >= self.settings.gone_s
+        return long_enough and track.bare_frames >= self.settings.gone_frames
 
     def _heir(self, track: Track, now: float) -> Track | None:
         """The card that lies still where a missing one lay."""

@@ -98,6 +98,20 @@ def test_felt_is_told_from_cards_and_hands(layout: Layout, picture: Image, posit
     assert FeltColour(picture, layout.felt_px()).bare(quad) is bare
 
 
+def test_a_dark_sleeve_over_dark_felt_is_no_felt() -> None:
+    scene_ = scene("boundless")
+    felt = Felt(scene_, Random(3))
+    felt.wave("player/5", 0, 60)  # the arm lies over dealer/5
+    renderer = Renderer(scene_, (1280, 720), 3)
+    picture = renderer.frame(felt.lying(1), felt.hands(1), Conditions(), felt.version)
+    layout = load("studio-boundless")
+    colours = FeltColour(picture, layout.felt_px())
+    quads = {name: layout.geometry().to_px(polygon) for name, polygon in layout.positions.items()}
+    assert not colours.bare(quads["dealer/5"])
+    assert colours.bare(quads["dealer/0"])
+    assert colours.bare(quads["split/1/6"])
+
+
 def test_the_clips_are_seen_as_calibrated_from_beginning_to_end(shared: object) -> None:
     import cv2
 

@@ -175,6 +175,19 @@ def test_a_card_taken_away_leaves_bare_felt(felt: Felt) -> None:
     assert felt.tracker.tracks == []
 
 
+def test_a_place_that_looks_bare_for_a_moment_is_not_empty(felt: Felt) -> None:
+    felt.cards[P0] = "KH"
+    felt.frames(10)
+    felt.cards.clear()
+    assert felt.frames(2, step_s=0.5) == []  # long enough, but two frames only
+    felt.covered.add(P0)
+    felt.frames(2)
+    felt.covered.clear()
+    assert felt.frames(5) == []
+    felt.cards[P0] = "KH"
+    assert felt.frames(20) == []
+
+
 def test_a_card_that_slides_to_another_position_leaves_its_first(felt: Felt) -> None:
     felt.cards[P0] = "KH"
     felt.frames(10)
