@@ -227,7 +227,11 @@ class Studio:
         return Contact.of(loaded, secret_of(loaded.keys, role, PEOPLE[role])).client()
 
     def __enter__(self) -> Studio:
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.stop()  # what did come up must not be left behind
+            raise
         return self
 
     def __exit__(
