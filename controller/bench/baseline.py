@@ -73,7 +73,7 @@ def frame_of(code: bytes) -> bytes:
     return head + b"x" * (FRAME_BYTES - len(head) - 2) + b'"}'
 
 
-def _open_journal(path: Path) -> apsw.Connection:
+def open_journal(path: Path) -> apsw.Connection:
     """One table, each commit on disk before it returns: the settings of the product's journal."""
     database = apsw.Connection(str(path))
     database.execute("PRAGMA journal_mode=WAL").fetchall()
@@ -84,13 +84,23 @@ def _open_journal(path: Path) -> apsw.Connection:
     return database
 
 
+def read_all(path: Path) -> int:
+    """Read every row of a journal and do nothing with it; how many there are."""
+    database = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        facts = sum(1 for _ in database.execute("SELECT * FROM facts ORDER BY n"))
+        return facts + sum(1 for _ in database.execute("SELECT * FROM outbox ORDER BY seq"))
+    finally:
+        database.close()
+
+
 def _serve(port: serial.Serial, address: str, journal: Path | None, ready: Path) -> None:
     """Read, commit if there is a journal, publish; until the read is cancelled."""
     context = zmq.Context()
     feed = context.socket(zmq.PUB)
     try:
         feed.bind(address)
-        database = None if journal is None else _open_journal(journal)
+        database = None if journal is None else open_journal(journal)
         ready.touch()
         while len(line := port.read(LINE_BYTES)) == LINE_BYTES:
             frame = frame_of(line[:-2])

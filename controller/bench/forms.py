@@ -120,7 +120,7 @@ class Service(Form):
         with ExitStack() as stack:
             self.line = Line()
             stack.callback(self.line.close)
-            loaded = _prepare(folder, self.line.path)
+            loaded = prepare(folder, self.line.path)
             self.child = stack.enter_context(Child("table", ["controller.cli", "run", str(loaded.path)], folder))
             self._supervisor = stack.enter_context(_client(loaded, "supervisor"))
             self._game_server = stack.enter_context(_client(loaded, "game_server"))
@@ -192,7 +192,7 @@ class Service(Form):
         self._step = step if step is not None and step["step"] != "wait" else {}
 
 
-def _prepare(folder: Path, port: str) -> Loaded:
+def prepare(folder: Path, port: str) -> Loaded:
     """Keys and table file."""
     keys.make_server(folder / "keys")
     for role, person in _PEOPLE.items():

@@ -51,7 +51,7 @@ def measure(samples: int, progress: Progress) -> dict[str, Any]:
         measured: dict[str, list[list[int]]] = {name: [] for name in forms}
         for block in range(-_WARM_UP, blocks):
             for name, form in forms.items():
-                taken = [_sample(form, rng) for _ in range(_BLOCK)]
+                taken = [sample(form, rng) for _ in range(_BLOCK)]
                 if block >= 0:
                     measured[name].append(taken)
             progress(block + _WARM_UP, blocks + _WARM_UP)
@@ -59,7 +59,7 @@ def measure(samples: int, progress: Progress) -> dict[str, Any]:
     return _report(measured, disk)
 
 
-def _sample(form: Form, rng: Random) -> int:
+def sample(form: Form, rng: Random) -> int:
     """Nanoseconds from just before the write to the receipt."""
     line, told_by = form.next_card()
     _pass_time(form, rng.uniform(*_GAP_MS))

@@ -62,6 +62,11 @@ class Child:
             self.close()
             raise
 
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._process.pid
+
     def check(self) -> None:
         """Raises ``BenchError`` if it has ended."""
         status = self._process.poll()

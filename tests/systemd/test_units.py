@@ -77,6 +77,7 @@ def test_every_unit_starts_a_command_that_exists() -> None:
     assert commands.pop("dealerd@.service") == "run"
     assert "run" in COMMANDS
     assert commands == {"dealerd-camera@.service": "camera", "dealerd-console.service": "console"}
+    assert set(commands.values()) <= set(COMMANDS)
 
 
 def test_wrong_input_is_not_tried_again() -> None:
