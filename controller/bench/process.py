@@ -38,8 +38,8 @@ class Line:
 class Child:
     """``python -m WORDS… --ready-file FILE``, started and up; ``folder`` keeps its log and the file."""
 
-    def __init__(self, name: str, words: list[str], folder: Path) -> None:
-        """Raises ``BenchError`` if it does not come up."""
+    def __init__(self, name: str, words: list[str], folder: Path, *, start_s: float = START_S) -> None:
+        """Raises ``BenchError`` if it does not come up in ``start_s``."""
         self.name = name
         self._log = folder / f"{name}.log"
         ready = folder / f"{name}.ready"
@@ -51,12 +51,12 @@ class Child:
                 stderr=log,
                 start_new_session=True,  # Ctrl-C reaches the benchmark alone, which then ends the others
             )
-        deadline = time.monotonic() + START_S
+        deadline = time.monotonic() + start_s
         try:
             while not ready.exists():
                 self.check()
                 if time.monotonic() > deadline:
-                    raise BenchError(f"{name} did not come up in {START_S:g} s: {self._tail()}")
+                    raise BenchError(f"{name} did not come up in {start_s:g} s: {self._tail()}")
                 time.sleep(0.01)
         except BaseException:
             self.close()
@@ -66,6 +66,14 @@ class Child:
     def pid(self) -> int:
         """The process."""
         return self._process.pid
+
+    def processor_s(self) -> float:
+        """Processor time it has used, in seconds. Raises ``BenchError`` if it is gone."""
+        try:
+            fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError as error:
+            raise BenchError(f"{self.name} is gone") from error
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def check(self) -> None:
         """Raises ``BenchError`` if it has ended."""
