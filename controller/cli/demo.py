@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import signal
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     screens = not (args.json or args.no_console)
     if screens:
         scene.patience = PATIENCE_S * max(args.speed, 1.0)
-    with tempfile.TemporaryDirectory(prefix="dealerd-demo-") as scratch:
+    with _sigterm_as_ctrl_c(), tempfile.TemporaryDirectory(prefix="dealerd-demo-") as scratch:
         folder = args.folder.absolute() if args.folder is not None else Path(scratch)
         if (folder / "table.journal").exists():
             raise UsageError(f"{folder}: holds the journal of an earlier demo; give another folder or remove it")
@@ -100,6 +102,16 @@ def run(args: argparse.Namespace) -> int:
         check_journal(studio, summary)
     print(json.dumps(summary))
     return 0 if good(summary) else 1
+
+
+@contextlib.contextmanager
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    """SIGTERM ends the demo as Ctrl-C does, and with it the processes of the studio."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _furnish(studio: Any) -> Path:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -70,3 +72,29 @@ def test_other_scenes_play_on(
     assert good(summary), summary
     assert summary["rounds"] == 25
     assert (summary["incidents"] > 0) == ("--fault" in words)
+
+
+def _processes_of(folder: Path) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if str(folder).encode() in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_demo_that_is_ended_leaves_no_process_behind(tmp_path: Path, number: signal.Signals) -> None:
+    folder = tmp_path / "evening"
+    words = [sys.executable, "-m", "controller.cli", "demo", "--no-console", "--speed", "20", "--folder", str(folder)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as demo:
+        assert demo.stdout is not None
+        while "card_dealt" not in (line := demo.stdout.readline()):
+            assert line, "the demo ended by itself"
+        demo.send_signal(number)
+        said = demo.stdout.read()
+        assert demo.wait(60) == 0
+    assert "stopped after" in said
+    assert _processes_of(folder) == []
