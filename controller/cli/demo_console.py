@@ -34,11 +34,12 @@ def furnish(
     ``extra`` is TOML for the file's ``[console]`` section; ``cameras`` is more TOML for tables by their id.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    pairs = _keys(studios)
     accounts = Accounts(folder / "console")
-    for name, role in VISITORS.items():
-        accounts.add(name, role, PASSWORD, pair=pairs[name], must_change=False)
-    accounts.add(ADMIN, "administrator", PASSWORD, must_change=False)
+    if accounts.empty:  # else a demo was played in this folder before, and people have their keys
+        pairs = _keys(studios)
+        for name, role in VISITORS.items():
+            accounts.add(name, role, PASSWORD, pair=pairs[name], must_change=False)
+        accounts.add(ADMIN, "administrator", PASSWORD, must_change=False)
     lines = ["[console]", f'listen = "{listen}"', extra, "[demo.controls]"]
     lines += [f'{studio.scene.table} = "{studio.control}"' for studio in studios]
     for name, role in (*VISITORS.items(), (ADMIN, "administrator")):

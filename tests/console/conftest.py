@@ -52,7 +52,6 @@ class Hall:
         self.url = ready.read_text()
         #: Cookies of people who are logged on, so that they need not do so for each page.
         self.logged_on: dict[str, Any] = {}
-        self.tables: dict[str, TableClient] = {}
 
     @property
     def log(self) -> str:
@@ -119,10 +118,7 @@ def hall(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         for studio in studios:
             studio.start()
         console = Hall(folder, studios, floor)
-        console.tables = {studio.scene.table: studio.client("supervisor") for studio in studios}
         yield console
-        for table in console.tables.values():
-            table.close()
         assert console.stop() in (0, -signal.SIGTERM), console.log
         assert "Traceback" not in console.log, console.log
     finally:
@@ -134,12 +130,13 @@ def hall(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 @pytest.fixture
 def calm(hall: Hall) -> None:
     """Every table plays: what an earlier test left behind, or a busy machine brought about, is seen to."""
-    for name, table in hall.tables.items():
+    for name, studio in hall.studios.items():
         deadline = time.monotonic() + PATIENCE_MS / 1000
-        while not _see_to(table):
-            if time.monotonic() > deadline:
-                pytest.fail(f"table {name} does not play: {table.command('status').data}")
-            time.sleep(0.1)
+        with studio.client("supervisor") as table:
+            while not _see_to(table):
+                if time.monotonic() > deadline:
+                    pytest.fail(f"table {name} does not play: {table.command('status').data}")
+                time.sleep(0.1)
 
 
 def _see_to(table: TableClient) -> bool:

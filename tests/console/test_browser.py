@@ -174,6 +174,7 @@ def test_a_table_that_dies_is_stale_until_it_is_back_with_a_fresh_snapshot(hall:
     expect(tile).not_to_contain_text("stale since")
     expect(tile).to_contain_text("HANDS OFF")  # held by `restart` until somebody proves the order
     tile.locator('[data-dialog="resume"]').click()
+    expect(page.locator("#dialog")).to_be_visible()
     if page.locator('#dialog input[value="felt_agrees"]').count():
         page.locator('#dialog input[value="felt_agrees"]').check()
     page.locator("#dialog button.primary").click()
