@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from controller.cards import RANKS, SUITS
 from vision.corners import Face
-from vision.glyphs import Glyphs, rank_patch, suit_patch, unit
+from vision.glyphs import RANK_SIZE, SUIT_SIZE, Glyphs, rank_patch, suit_patch, unit
 from vision.locate import locate, overlap, portrait
 from vision.network import Network
 from vision.pixels import Image, Plane, Points
@@ -126,8 +126,8 @@ def enrol(
     report.samples = ranks + suits
     own_ranks, own_suits = _forms(ranks, "rank", report), _forms(suits, "suit", report)
     own = "".join(dict.fromkeys("".join(n for n, _ in own_ranks + own_suits)))
+    check_separable(_glyphs(own_ranks, own_suits), report)
     glyphs = _filled(own_ranks, own_suits, own, base, report)
-    check_separable(glyphs, own, report)
     source = f"enrolled from {len(set(report.used))} pictures"
     pictures = np.stack(_different(backs)) if backs else no_backs()
     profile = DeckProfile(
@@ -273,21 +273,29 @@ def _filled(
     if base is not None:
         other = base.glyphs
         ranks = ranks + [(n, p) for n, p in zip(other.rank_names, other.ranks, strict=True) if n in missing]
-        suits = suits + [(n, p) for n, p in zip(other.suit_names, other.suits, strict=True) if n in missing]
-    return Glyphs(
-        np.stack([p for _, p in ranks]), "".join(n for n, _ in ranks),
-        np.stack([p for _, p in suits]), "".join(n for n, _ in suits),
-    )  # fmt: skip
+        # Pips are larger than the index: its suits alone would not do for them.
+        suits = suits + list(zip(other.suit_names, other.suits, strict=True))
+    return _glyphs(ranks, suits)
 
 
-def check_separable(glyphs: Glyphs, own: str, report: Report) -> None:
+def _glyphs(ranks: list[tuple[str, NDArray[np.uint8]]], suits: list[tuple[str, NDArray[np.uint8]]]) -> Glyphs:
+    def stacked(forms: list[tuple[str, NDArray[np.uint8]]], size: tuple[int, int]) -> NDArray[np.uint8]:
+        return np.stack([p for _, p in forms]) if forms else np.zeros((0, size[1], size[0]), np.uint8)
+
+    rank_names, suit_names = "".join(n for n, _ in ranks), "".join(n for n, _ in suits)
+    return Glyphs(stacked(ranks, RANK_SIZE), rank_names, stacked(suits, SUIT_SIZE), suit_names)
+
+
+def check_separable(glyphs: Glyphs, report: Report) -> None:
     """Refuse glyphs that cannot be told apart."""
     for what, pictures, names in (
         ("rank", glyphs.ranks, glyphs.rank_names),
         ("suit", glyphs.suits, glyphs.suit_names),
     ):
+        if not names:
+            continue
         rows = unit(pictures.reshape(len(names), -1).astype(np.float32))
-        present = [n for n in dict.fromkeys(names) if n in own]
+        present = list(dict.fromkeys(names))
         means = {n: rows[[k for k, m in enumerate(names) if m == n]].mean(axis=0) for n in present}
         for k, a in enumerate(present):
             for b in present[k + 1 :]:

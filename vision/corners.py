@@ -24,6 +24,8 @@ _HINT: Final = 0.9
 #: How sure the network must be of the suit, at the median of the pips.
 _FEW_PIPS: Final = 0.9
 _MANY_PIPS: Final = 0.6
+#: Ink that is neither red nor black, as under glare, needs an enrolled suit as sure as this.
+_SURE_OF_FADED: Final = 0.95
 #: A lead over the next name that settles it.
 _CLEAR_LEAD: Final = 0.3
 
@@ -212,7 +214,8 @@ class CornerReader:
             box = index.suit
             part = (slice(max(0, box.y), box.bottom), slice(max(0, box.x), box.right))
             seen = ink.colour(ink.redness(face.balanced[part], face.mask[part]))
-            if seen != ("red" if named in RED_SUITS else "black"):
+            faded = not seen and suit.own and suit.sure > _SURE_OF_FADED
+            if not faded and seen != ("red" if named in RED_SUITS else "black"):
                 reasons.append(f"suit {named} looks {seen or 'neither red nor black'}")
                 named = ""
         hints = (rank.hint if suit.hint else "", suit.hint if rank.hint else "")
@@ -239,7 +242,7 @@ class CornerReader:
                 and match.score >= demands.own_likeness
                 and match.margin >= demands.own_lead
             ):
-                return _Verdict(said, 1 - (1 - likely) * (1 - strength), hint, "")
+                return _Verdict(said, 1 - (1 - likely) * (1 - strength), hint, "", own=True)
         likeness, lead = (
             (demands.rank_likeness, demands.rank_lead)
             if what == "rank"
@@ -258,6 +261,8 @@ class _Verdict:
     sure: float
     hint: str
     reason: str
+    #: By a glyph of this very deck.
+    own: bool = False
 
 
 def index_boxes(index: Index) -> tuple[Box, Box]:

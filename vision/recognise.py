@@ -14,7 +14,7 @@ from vision.geometry import Geometry
 from vision.locate import locate, overlap, portrait, side_lengths
 from vision.network import Network
 from vision.pips import Pips, find_pips, layout_match
-from vision.pixels import Image, Points
+from vision.pixels import Image, Points, as_image
 from vision.profiles import DeckProfile
 from vision.rectify import inside, rectify, sharpness
 from vision.scan import scan
@@ -24,6 +24,7 @@ _SQUARE: Final = 1.22
 #: One legible corner alone must be this sure; two that agree may each be less.
 _ALONE: Final = 0.95
 _CONFLICT: Final = ("corners disagree", "one corner reads")
+_PIP_LEVELS: Final = (0.35, 0.45, 0.55)
 _LAYOUT_LEAD: Final = 0.02
 _BLURRED: Final = 60.0
 _GLARING: Final = 0.5
@@ -122,6 +123,10 @@ class Recogniser:
     def _pips(self, face: Face) -> Pips | None:
         """Pips whose places and whose look as a whole mean the same rank."""
         pips = find_pips(face.mask)
+        for level in _PIP_LEVELS:  # blur runs pips together, or fades them: elsewhere on the slope they stand apart
+            if pips is not None:
+                break
+            pips = find_pips(as_image((face.shares > level) * np.uint8(255)))
         if pips is None:
             return None
         rank, lead = layout_match(face.shares)

@@ -94,7 +94,16 @@ def test_glyphs_that_look_alike_are_refused(enrolled: DeckProfile) -> None:
     ranks[eight] = ranks[three]
     alike = Glyphs(ranks, glyphs.rank_names, glyphs.suits, glyphs.suit_names)
     with pytest.raises(EnrolmentError, match=r"cannot be told apart: (3 and 8|8 and 3)"):
-        check_separable(alike, enrolled.own, Report())
+        check_separable(alike, Report())
+
+
+def test_pictures_that_nobody_could_read_give_the_base_or_nothing() -> None:
+    tiny = [Labelled("tiny.png", photograph("KS", width=24), "KS")]
+    with pytest.raises(EnrolmentError, match="no picture shows"):
+        enrol(tiny, "house")
+    profile, report = enrol(tiny, "house", base=load_profile("standard"))
+    assert profile.own == ""
+    assert [file for file, _ in report.unused + report.dropped]
 
 
 def test_a_back_is_kept(pictures: list[Labelled]) -> None:
