@@ -3,11 +3,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint install mutants fuzz lock kills month audit-dependencies clean
-.PHONY: demo test lint install test-install mutants fuzz lock clean
-.PHONY: demo test lint install test-install mutants fuzz reference lock clean
-.PHONY: demo test lint mutants fuzz soak lock clean
-.PHONY: bench-vision train
+.PHONY: demo test lint install test-install mutants fuzz kills month soak audit-dependencies bench-vision train reference
+.PHONY: lock clean
 
 $(READY): requirements.lock pyproject.toml
 	python3 -m venv $(VENV)
@@ -53,10 +50,10 @@ audit-dependencies: $(READY)  ## every locked package against the list of known 
 	$(PY) -m venv build/audit
 	build/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
 	build/audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock
+
 reference: $(READY)      ## write the pages of docs/reference anew from the types
 	$(PY) -m controller.reference
 
-lock: $(READY)           ## write requirements.lock and requirements-run.lock anew from pyproject.toml
 # Goes on where it stopped: the ranges played so far are kept in build/soak.
 soak: $(READY)           ## a million rounds of the three games under every fault: takes hours
 	mkdir -p build/soak
@@ -64,7 +61,7 @@ soak: $(READY)           ## a million rounds of the three games under every faul
 	    nice $(VENV)/bin/dealerd soak --game $$game --rounds 333334 --seed 1 --faults all \
 	        --state build/soak/$$game.json || exit 1; done
 
-lock: $(READY)           ## write requirements.lock anew from pyproject.toml
+lock: $(READY)           ## write requirements.lock and requirements-run.lock anew from pyproject.toml
 	$(PY) -m pip install --quiet pip-tools
 	$(VENV)/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url \
 	    --no-emit-find-links --extra dev --output-file requirements.lock pyproject.toml
