@@ -207,7 +207,7 @@ class Draft:
             shown,
             has_card=bool(cards),
             round_open=state.round_open,
-            has_shoe=state.shoe is not None and not state.shoe.void,
+            has_shoe=state.shoe_can_go,
             policy=rules.position_error_policy,
             reshuffle=rules.on_error == "cancel_and_reshuffle",
             also=also,

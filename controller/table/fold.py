@@ -7,7 +7,7 @@ from typing import Any
 
 from controller import facts as f
 from controller.book.hands import HandBook
-from controller.cards import HIDDEN
+from controller.cards import HIDDEN, SHOE_SIZE
 from controller.refusal import Refusal
 from controller.rules.blackjack import HOLE, line_cards
 from controller.rules.round import Demand, Round, RoundCard
@@ -115,10 +115,8 @@ def _device_reported(state: TableState, fact: f.DeviceReported, now: int) -> Non
 def _read_out_of_game(state: TableState, fact: f.ReadOutOfGame, now: int) -> None:  # noqa: ARG001
     if state.shoe is not None and state.phase not in ("closed", "shoe_change"):
         state.shoe.count(fact.card)
-    elif state.shoe is not None and state.phase == "shoe_change":
-        state.shoe.rest += 1
-        if fact.card != HIDDEN:
-            state.shoe.identify(fact.card)
+    elif state.shoe is not None and state.phase == "shoe_change" and len(state.shoe.rest) < SHOE_SIZE:
+        state.shoe.rest = (*state.shoe.rest, fact.card)
 
 
 def _tags_left(state: TableState, fact: f.TagsLeft, now: int) -> None:  # noqa: ARG001

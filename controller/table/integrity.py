@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from controller import facts as f
-from controller.cards import DECKS, SHOE_SIZE
+from controller.cards import DECKS, FACES, SHOE_SIZE
 from controller.table.draft import Draft
 from controller.table.order import repeated, runs, sorted_run
 from controller.table.state import Shoe
@@ -57,6 +58,8 @@ def shortfall(shoe: Shoe, counted: int | None, reconcile: str) -> str | None:
         if counted is None:
             return "the cards left in the shoe were not counted"
         return None if shoe.out + counted == SHOE_SIZE else f"not {SHOE_SIZE} cards with those counted"
-    if shoe.out + shoe.rest != SHOE_SIZE:
+    if shoe.out + len(shoe.rest) != SHOE_SIZE:
         return f"not {SHOE_SIZE} cards with those read to the end"
-    return None if all(n == DECKS for n in shoe.seen.values()) else f"not {DECKS} of each card"
+    found = Counter(shoe.seen)
+    found.update(shoe.rest)
+    return None if all(found[face] == DECKS for face in FACES) else f"not {DECKS} of each card"

@@ -65,8 +65,8 @@ class Shoe:
     #: Faces that everybody has seen, in physical order; ``UNSEEN`` for the others. ``order_new``: of the last round.
     order: tuple[str, ...] = ()
     order_new: int = 0
-    #: Cards that went past the reader after the shoe had ended.
-    rest: int = 0
+    #: Cards that went past the reader after the shoe had ended; they are in no other figure.
+    rest: tuple[str, ...] = ()
     #: A person answered for what was missing.
     reconciled: bool = False
     #: Tags of cards that left, where cards have tags.
@@ -207,6 +207,12 @@ class TableState:
     def round_open(self) -> bool:
         """Bets are at stake."""
         return self.phase in ROUND_PHASES
+
+    @property
+    def shoe_can_go(self) -> bool:
+        """There is a shoe in play, and a moment at which it can be voided."""
+        in_play = self.round_open or self.phase in ("burning", "result")
+        return in_play and self.shoe is not None and not self.shoe.void
 
     @property
     def cards_out(self) -> bool:

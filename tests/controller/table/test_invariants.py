@@ -30,6 +30,7 @@ from controller.rules.options import GameOptions
 from controller.rules.scores import blackjack_score
 from controller.table.draft import Draft, Setting
 from controller.table.fold import Fold
+from controller.table.incidents import REPORTABLE
 from controller.table.inputs import CommandInput, DeadlineInput, Input, ShoeInput, Start
 from controller.table.state import Traits
 from controller.table.table import Table
@@ -168,7 +169,9 @@ class Rounds(RuleBasedStateMachine):
         seq = self.table.state.seq if seen is None else seen
         try:
             command = authorise(
-                Envelope(id=f"test-{self.ids:06d}", command=name, args=args, seen_seq=seq), role=role, person="pat"
+                Envelope(id=f"test-{self.ids:06d}", command=name, args=args, seen_seq=seq),
+                role=role,
+                person="kim" if name == "approve" else "pat",
             )
         except Refusal:
             return
@@ -257,6 +260,8 @@ class Rounds(RuleBasedStateMachine):
         state = self.table.state
         if "shoe" in state.devices_lost:
             self.put(ShoeInput(e.PortRestored("pty")))
+        elif state.approvals:
+            self.command("supervisor", "approve", approval=min(state.approvals), accept=False, reason="x")
         elif state.incidents:
             number = min(state.incidents)
             legal = state.incidents[number].resolutions
@@ -308,9 +313,16 @@ class Rounds(RuleBasedStateMachine):
             "resume": {"reason": "x", "how": "rescan" if yes else "felt_agrees", "cards": number if right else None},
             "void": {"reason": "x", "shoe": shoe},
             "pause": {"reason": "x"}, "reopen": {"reason": "x"},
+            "report": {"code": sorted(REPORTABLE)[number % len(REPORTABLE)]},
+            "enter_card": {
+                "incident": max(state.incidents, default=number), "card": FACES[number % len(FACES)], "reason": "x",
+            },
+            "correct": {"round": round_, "cards": [], "void": yes, "reason": "x"},
+            "approve": {"approval": state.approval_count, "accept": yes, "reason": "x"},
+            "acknowledge": {"incident": number},
         }.get(name, {})  # fmt: skip
         if right:
-            role = next(r for r in ("game_server", "dealer", "supervisor") if name in ROLES[r])
+            role = next(r for r in ("game_server", "dealer", "supervisor", "camera") if name in ROLES[r])
         self.command(role, name, seen=0 if stale == 0 else None, **args)
 
     @rule()
@@ -497,6 +509,10 @@ def recover(m: Any) -> None:
             return
         if "shoe" in state.devices_lost:
             m.put(ShoeInput(e.PortRestored("pty")))
+        elif state.approvals:
+            m.command("supervisor", "approve", approval=min(state.approvals), accept=False, reason="x")
+        elif state.locked:
+            m.command("dealer", "log_on")
         elif state.incidents:
             number = min(state.incidents)
             last = state.incidents[number].resolutions[-1]
