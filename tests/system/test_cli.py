@@ -175,7 +175,7 @@ WRONG_FILES = {
     "enum": ('"boundless"', '"boundless"\nburn = "two"', "[game] burn 'two' by_first_card, one, none"),
     "enum that may be left out": ("[shoe]", '[shoe]\nparity = "X"', "[shoe] parity 'X' N, E, O, M, S"),
     "unknown game": ('"boundless"', '"poker"', "[game] game 'poker' boundless, baccarat"),
-    "unknown sources": ("[shoe]", '[validation]\nsources = "camera"\n[shoe]', "[validation] sources shoe"),
+    "unknown sources": ("[shoe]", '[validation]\nsources = "radar"\n[shoe]', "[validation] sources shoe"),
     "unknown protocol": ('"line"', '"morse"', "[shoe] 'morse' angel, line"),
     "wrong type": ('"boundless"', '"boundless"\nbetting_s = "15"', "[game] betting_s float str"),
     "fraction": ('"boundless"', '"boundless"\nreserve = 1.5', "[game] reserve int"),
@@ -516,7 +516,7 @@ def test_decode(dealerd: Run, tmp_path: Path) -> None:
     assert json.loads(out.splitlines()[0]) == {"event": "card_drawn", "card": "QD"}
     for content, named in (
         ("4431\nD12\n", "line 2: not hex bytes: 'D12'"),
-        ("é", "cannot be read"),
+        ("é", "line 1: not hex bytes"),
         ("123", "line 1"),
     ):
         file.write_text(content)

@@ -33,7 +33,7 @@ MAY = {
     "observer": OBSERVER,
     "game_server": OBSERVER
     | {"open_bets", "close_bets", "close_decisions", "branch_demand"}
-    | {"place_bets", "decide", "insure", "follow", "settlement"},
+    | {"place_bets", "decide", "insure", "follow", "settlement", "bets", "set_balances"},
     "dealer": DEALER,
     "supervisor": DEALER
     | {"start_shift", "end_shift", "resume", "resolve", "void", "reopen"}
@@ -44,7 +44,7 @@ MAY = {
 }
 #: Of the design's other commands none may be half there.
 NOT_YET = (
-    "bets", "calibration_get", "calibration_put", "device_command",
+    "calibration_get", "calibration_put", "device_command",
 )  # fmt: skip
 WAIT_MS = 10_000
 

@@ -395,7 +395,7 @@ def test_m01_unreadable_card_and_rescan(rig: Callable[..., Any], line: bytes) ->
     table = rig()
     table.to_dealing()
     table.line.write(line)
-    assert legal(table, "M-01") == ("rescan", *VOIDS)
+    assert legal(table, "M-01") == ("rescan", "enter_card", *VOIDS)
     assert table.dealt() == []
     table.resolve("rescan")
     table.step("draw player/0")
@@ -448,7 +448,7 @@ def test_hidden_card_unread_says_only_hidden(rig: Callable[..., Any]) -> None:
     table.line.write(b"C12?\r\n")
     incident = table.incident("hidden")
     assert incident["position"] == "dealer/1"
-    assert incident["resolutions"] == ["rescan", *VOIDS]
+    assert incident["resolutions"] == ["rescan", "enter_card", *VOIDS]
     assert "C12" not in str(table.feed())
     table.resolve("rescan")
     table.step("draw dealer/1")

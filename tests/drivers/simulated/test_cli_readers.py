@@ -62,6 +62,6 @@ def test_decode_names_cards_with_a_registry(tmp_path: Path, capsys: pytest.Captu
     assert dealerd([*words, "--tags", str(tmp_path / "red.toml")]) == 0
     assert dealerd(words) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert lines[0] == {"event": "card_drawn", "card": card}
+    assert lines[0] == {"event": "card_drawn", "card": card, "tag": uid}
     assert lines[2] == {"event": "tag_unknown", "raw": "tag in no registry", "tag": uid}
     assert dealerd([*words, "--tags", str(tmp_path / "none")]) == 2
