@@ -20,8 +20,8 @@ from controller.table.people import open_to_correction
 from controller.table.state import DEAL_PHASES, Pending
 
 UNREADABLE: Final = "??"
-#: A position is a short path; more sightings than places would be a camera gone mad.
-POSITION_MAX, SEEN_MAX = 40, 64
+#: A position is a short path; more sightings, or places with a card, than a felt has would be a camera gone mad.
+POSITION_MAX, SEEN_MAX, PLACES_MAX = 40, 64, 128
 #: A camera that says nothing for so long is lost, in milliseconds.
 SILENCE_MS: Final = 5000
 
@@ -79,6 +79,9 @@ def sighting(draft: Draft, command: c.Command, args: c.Sighting) -> None:  # noq
             raise Refusal("bad_args", f"{seen.card[:8]!r} is no card", expected="such as TD, **, ?? or null")
         if not 0 <= seen.age_ms <= 60_000:
             raise Refusal("bad_args", f"age_ms {seen.age_ms} is not 0 to 60000")
+    places = {seen.position for seen in args.seen} | set(draft.state.sighted)
+    if len(places) > PLACES_MAX:
+        raise Refusal("bad_args", f"cards at {len(places)} places", expected=f"at most {PLACES_MAX}")
     draft.state.camera_due = draft.now + SILENCE_MS
     for seen in args.seen:
         if draft.state.sighted.get(seen.position) == seen.card:

@@ -383,3 +383,13 @@ def test_after_a_void_what_the_camera_still_sees_is_no_matter(bench: Any) -> Non
     b.ok("camera_health", ok=True, role="camera")
     assert b.state.incidents == {}
     b.ok("reopen", reason="x")
+
+
+def test_a_camera_gone_mad_fills_no_memory(bench: Any) -> None:
+    b = watching(bench)
+    b.ok("pause", reason="x")
+    for batch in range(2):
+        see(b, *((f"nowhere/{batch}/{n}", "TC") for n in range(64)))
+    refused = b.refused("sighting", seen=[{"position": "one/more", "card": "TC"}], role="camera")
+    assert "129 places" in refused.message
+    b.ok("sighting", seen=[{"position": "nowhere/0/0", "card": None}], role="camera")
