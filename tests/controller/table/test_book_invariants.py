@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import pytest
@@ -26,6 +25,8 @@ from controller.cards import HIDDEN, shuffled_shoe
 from controller.frames import decode_frame, frame_bytes
 from controller.refusal import CODES
 from controller.rules.options import GameOptions
+from controller.simulation.soak_hands import Owned
+from controller.simulation.soak_odds import coup_due, natural, points, side_odds, ten_or_ace, total
 from controller.table import betting
 from controller.table.draft import Setting
 from controller.table.inputs import BalancesInput, DeadlineInput, Input, ShoeInput
@@ -37,116 +38,6 @@ PLAYERS = [f"{MARK}-{n}" for n in range(7)]
 STRANGER = f"{MARK}-stranger"
 SIDES = ("pairs", "bust_bonus", "lucky_trio", "poker_trio")
 MAINS = ("main", "PLAYER", "BANKER", "TIE")
-
-
-# --- the reference: cards ------------------------------------------------------------------------------------------
-
-
-def total(cards: Sequence[str]) -> int:
-    points = [11 if c[0] == "A" else 10 if c[0] in "TJQK" else int(c[0]) for c in cards]
-    while sum(points) > 21 and 11 in points:
-        points[points.index(11)] = 1
-    return sum(points)
-
-
-def ten_or_ace(card: str) -> bool:
-    return card[0] in "ATJQK"
-
-
-def natural(cards: Sequence[str]) -> bool:
-    return len(cards) == 2 and total(cards) == 21
-
-
-def trio(cards: Sequence[str]) -> tuple[list[str], bool, bool]:
-    """Ranks, all of one suit, in a row with the ace at either end."""
-    ranks = sorted(c[0] for c in cards)
-    orders = [["A23456789TJQK".index(r) for r in ranks], ["23456789TJQKA".index(r) for r in ranks]]
-    rows = [all(b - a == 1 for a, b in pairwise(sorted(order))) for order in orders]
-    return ranks, len({c[1] for c in cards}) == 1, any(rows)
-
-
-def side_odds(bet: str, hand: Sequence[str], dealer: Sequence[str]) -> int | None:
-    """Profit per unit of a side bet, None if it loses (PAY-S, BJ7-46)."""
-    a, b = hand
-    if bet == "pair":
-        return 11 if a[0] == b[0] else None
-    if bet == "pairs":
-        if a[0] != b[0]:
-            return None
-        return 30 if a[1] == b[1] else 10 if (a[1] in "HD") == (b[1] in "HD") else 5
-    if bet == "bust_bonus":
-        return {3: 1, 4: 2, 5: 9, 6: 50, 7: 100}.get(len(dealer), 250) if total(dealer) > 21 else None
-    ranks, suited, in_a_row = trio([*hand, dealer[0]])
-    if bet == "poker_trio":
-        kind = ("trips" if len(set(ranks)) == 1 else "straight" if in_a_row else "", suited)
-        return {
-            ("trips", True): 100, ("straight", True): 40, ("trips", False): 30, ("straight", False): 10,
-            ("", True): 5,
-        }.get(kind)  # fmt: skip
-    if ranks == ["7", "7", "7"]:
-        return 200 if suited else 50
-    if ranks == ["6", "7", "8"]:
-        return 100 if suited else 30
-    sums = {0}
-    for rank in ranks:
-        values = (1, 11) if rank == "A" else (10,) if rank in "TJQK" else (int(rank),)
-        sums = {s + v for s in sums for v in values}
-    if 21 in sums:
-        return 10 if suited else 3
-    return 2 if sums & {19, 20} else None
-
-
-def points(cards: Sequence[str]) -> int:
-    return sum(1 if c[0] == "A" else 0 if c[0] in "TJQK" else int(c[0]) for c in cards) % 10
-
-
-#: BAC-10: the third cards of PLAYER on which BANKER draws.
-BANKER_DRAWS = {3: "012345679", 4: "234567", 5: "4567", 6: "67", 7: ""}
-
-
-def coup_due(player: Sequence[str], banker: Sequence[str]) -> str | None:
-    """Whose card is next; None when the coup is complete (BAC-03, BAC-07..10)."""
-    if len(player) + len(banker) < 4:
-        return "player" if len(player) == len(banker) else "banker"
-    if len(banker) == 3 or (len(player) == len(banker) == 2 and max(points(player), points(banker)) >= 8):
-        return None
-    if len(player) == 2:
-        return "player" if points(player) <= 5 else "banker" if points(banker) <= 5 else None
-    return "banker" if str(points(player[2:])) in BANKER_DRAWS.get(points(banker), "0123456789") else None
-
-
-class Owned:
-    """One hand of one player."""
-
-    def __init__(self, owner: str, line: str, cards: list[str], stake: int, *, split: bool = False) -> None:
-        self.owner, self.line, self.cards, self.stake, self.split = owner, line, cards, stake, split
-        self.done = self.doubled = self.gone = False
-        self.waits = split
-
-    @property
-    def in_play(self) -> bool:
-        aces = self.split and self.cards[0][0] == "A"
-        return not (self.done or self.waits or aces or total(self.cards) >= 21)
-
-    @property
-    def live(self) -> bool:
-        """A dealer's card can still matter to it."""
-        return not self.gone and total(self.cards) <= 21 and (self.split or not natural(self.cards))
-
-    def returned(self, dealer: Sequence[str], stake: int, kept: int = 0) -> int:
-        """``kept``: what does not lose against a dealer's Blackjack (BJ7-44)."""
-        mine, theirs, black = total(self.cards), total(dealer), natural(self.cards) and not self.split
-        if self.gone:
-            return stake // 2
-        if mine > 21:
-            return 0
-        if natural(dealer):
-            return stake if black else kept
-        if black:
-            return 2 * stake + stake // 2
-        if theirs > 21 or mine > theirs:
-            return 2 * stake
-        return stake if mine == theirs else 0
 
 
 # --- the reference: a table's money --------------------------------------------------------------------------------
