@@ -32,6 +32,7 @@ def _load(name: str) -> ModuleType:
 
 
 rigs = _load("rig")
+eyes = _load("eye")
 reports = _load("report")
 
 _FINDINGS = pytest.StashKey[dict[str, Any]]()
@@ -56,6 +57,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "rig" in metafunc.fixturenames:
         chosen = metafunc.config.getoption("--rig", None)
         files = [chosen] if chosen is not None else SIMULATED
+        if chosen is None and "camera" in metafunc.fixturenames:
+            files = [path for path in SIMULATED if rigs.load(path).camera is not None]
         metafunc.parametrize("rig", files, ids=[path.stem for path in files], indirect=True)
 
 
@@ -67,6 +70,12 @@ def _findings(config: pytest.Config) -> dict[str, Any]:
 def _rigs() -> ModuleType:
     """The module ``rig.py``."""
     return rigs
+
+
+@pytest.fixture(name="reports")
+def _reports() -> ModuleType:
+    """The module ``report.py``."""
+    return reports
 
 
 @pytest.fixture
@@ -85,18 +94,37 @@ def findings(request: pytest.FixtureRequest, rig: Any) -> Any:
 
 
 @pytest.fixture
-def bench(request: pytest.FixtureRequest, rig: Any, findings: Any, tmp_path: Path) -> Iterator[Any]:
-    """The rig, set up and heard."""
+def say(request: pytest.FixtureRequest, rig: Any) -> Any:
+    """Tells the person at the rig what to do."""
     capture = request.config.pluginmanager.getplugin("capturemanager")
 
-    def say(text: str) -> None:
+    def said(text: str) -> None:
         with capture.global_and_fixture_disabled():
             print(f"\n>>> {rig.name}: {text}", file=sys.stderr, flush=True)
 
+    return said
+
+
+@pytest.fixture
+def bench(rig: Any, findings: Any, tmp_path: Path, say: Any) -> Iterator[Any]:
+    """The rig, set up and heard."""
     try:
         with rigs.bench(rig, tmp_path, say) as made:
             yield made
     except rigs.RigFault as fault:
+        findings.fault = str(fault)
+        pytest.fail(f"the rig failed: {fault}", pytrace=False)
+
+
+@pytest.fixture
+def camera(rig: Any, findings: Any, tmp_path: Path, say: Any) -> Iterator[Any]:
+    """The rig's camera, connected and looked through."""
+    if rig.camera is None:
+        pytest.skip("no real hardware: this rig has no [camera]")
+    try:
+        with eyes.camera_bench(rig, tmp_path, say) as made:
+            yield made
+    except eyes.CameraFault as fault:
         findings.fault = str(fault)
         pytest.fail(f"the rig failed: {fault}", pytrace=False)
 
@@ -108,7 +136,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     found = getattr(item, "funcargs", {}).get("findings")
     if found is None:
         return report
-    if call.excinfo is not None and isinstance(call.excinfo.value, rigs.RigFault) and found.fault is None:
+    if (
+        call.excinfo is not None
+        and isinstance(call.excinfo.value, rigs.RigFault | eyes.CameraFault)
+        and found.fault is None
+    ):
         found.fault = str(call.excinfo.value)
     if report.when == "call" or report.outcome != "passed":
         reason = "" if call.excinfo is None else str(call.excinfo.value).split("\n")[0][:300]

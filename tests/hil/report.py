@@ -34,7 +34,7 @@ def page(findings: Findings, *, made_at: str, program: str) -> str:
         "shoe": f"{rig.shoe.protocol} at {rig.shoe.port}"
         if rig.simulate is None
         else f"{rig.shoe.protocol}, simulated",
-        "camera": rig.camera or "none",
+        "camera": "none" if rig.camera is None else rig.camera.public().source,
         "notes": rig.notes or "none",
         "made": f"{made_at} with {program}",
     }
@@ -63,6 +63,7 @@ def page(findings: Findings, *, made_at: str, program: str) -> str:
         _quantiles(findings.intervals_ms, "ms"),
         "<h2>From the loss of the line to its return</h2>",
         _quantiles(findings.restored_s, "s"),
+        *(_camera(findings) if findings.frame_ms else ()),
         "<h2>Tests</h2>",
         _results(findings.results),
     ]
@@ -73,6 +74,17 @@ def page(findings: Findings, *, made_at: str, program: str) -> str:
         + "\n".join(parts)
         + "\n</body></html>\n"
     )
+
+
+def _camera(findings: Findings) -> list[str]:
+    return [
+        "<h2>From picture to picture</h2>",
+        histogram(findings.frame_ms, "milliseconds"),
+        _quantiles(findings.frame_ms, "ms"),
+        "<h2>From the loss of the camera to its return</h2>",
+        _quantiles(findings.camera_back_s, "s"),
+        "".join(f"<p>the camera named wrongly: {_text(line)}</p>" for line in findings.miscalled),
+    ]
 
 
 def histogram(values: Sequence[float], unit: str, *, limit: float | None = None) -> str:

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,6 +20,10 @@ from drivers.events import CardDrawn, CardReused, Event, Gap, NoRead, PortRestor
 from drivers.registry import open_shoe
 from drivers.settings import ShoeSettings
 from drivers.shoe import Reading, ShoeDriver
+from vision.settings import CameraSettings
+
+if TYPE_CHECKING:
+    from eye import CameraBench
 
 Say = Callable[[str], None]
 
@@ -50,12 +55,12 @@ class Simulate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Rig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The rig file. ``camera`` names the camera that watches the rig, for the report; no test of a shoe uses it."""
+    """The rig file. ``camera`` is the table file's ``[camera]``, paths relative to the rig file."""
 
     name: str
     shoe: ShoeSettings
     plan: Plan = Plan()
-    camera: str | None = None
+    camera: CameraSettings | None = None
     simulate: Simulate | None = None
     notes: str = ""
 
@@ -63,9 +68,14 @@ class Rig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 def load(path: Path) -> Rig:
     """The rig in ``path``. Raises ``RigFault`` naming file and key."""
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=Rig)
+        rig = msgspec.toml.decode(path.read_bytes(), type=Rig)
     except (OSError, ValueError) as error:
         raise RigFault(f"{path}: {error}") from error
+    if rig.camera is None:
+        return rig
+    if problems := rig.camera.problems():
+        raise RigFault(f"{path}: [camera]: {'; '.join(problems)}")
+    return msgspec.structs.replace(rig, camera=rig.camera.beside(path.parent))
 
 
 class Hands(ABC):
@@ -202,6 +212,9 @@ class Findings:
         self.gaps = 0
         self.bad_checksum = 0
         self.junk_bytes = 0
+        self.frame_ms: list[float] = []
+        self.miscalled: list[str] = []
+        self.camera_back_s: list[float] = []
         self.results: list[tuple[str, str, str]] = []  # test, outcome, reason
         self.fault: str | None = None
 
@@ -219,6 +232,10 @@ class Findings:
         self.junk_bytes += stats.junk_bytes
         if truth is not None:
             self.misread += misread([reading.event for reading, _ in drawn], truth)
+
+    def watch(self, camera: CameraBench) -> None:
+        """Take the times from picture to picture."""
+        self.frame_ms += [(after - before) * 1000 for before, after in pairwise(camera.arrived)]
 
 
 def misread(events: list[Event], truth: list[str]) -> list[str]:

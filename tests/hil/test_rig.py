@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.timeout(300)
+
 HERE = Path(__file__).parent
 
 
 def run_rig(rig: Path, report: Path, *options: str) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-m", "pytest", str(HERE / "test_shoe.py"), "-q", "-p", "no:cacheprovider"]
     words += ["--rig", str(rig), "--rig-report", str(report), *options]
-    return subprocess.run(words, capture_output=True, text=True, timeout=55, check=False, cwd=HERE.parents[1])
+    return subprocess.run(words, capture_output=True, text=True, timeout=280, check=False, cwd=HERE.parents[1])
 
 
 class Tags(HTMLParser):
@@ -75,6 +77,25 @@ def test_every_example_is_a_rig_file_and_a_wrong_key_is_named(rigs: Any, tmp_pat
     (tmp_path / "wrong.toml").write_text('name = "x"\n[shoe]\nprotocol = "line"\nport = "p"\n[plan]\nkards = 3\n')
     with pytest.raises(rigs.RigFault, match="kards"):
         rigs.load(tmp_path / "wrong.toml")
+
+
+def test_the_report_tells_of_the_camera_where_there_was_one(rigs: Any, reports: Any) -> None:
+    found = rigs.Findings(rigs.load(HERE / "rigs" / "simulated-line.toml"))
+    assert "picture" not in reports.page(found, made_at="now", program="dealerd")
+    found.frame_ms, found.miscalled = [40.0, 41.0, 80.0], ["KD at player/0"]
+    text = reports.page(found, made_at="now", program="dealerd")
+    assert "3 values: median 41 ms" in text
+    assert "the camera named wrongly: KD at player/0" in text
+    assert Tags(text).seen.count("svg") == 1
+
+
+def test_a_rig_file_with_a_wrong_camera_is_refused(rigs: Any, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(
+        'name = "x"\n[shoe]\nprotocol = "line"\nport = "p"\n[camera]\nsource = "ftp://x/y"\nlayout = "l.toml"\n'
+    )
+    with pytest.raises(rigs.RigFault, match=r"\[camera\]: source 'ftp://x/y'"):
+        rigs.load(wrong)
 
 
 def test_a_misread_card_is_named(rigs: Any) -> None:
