@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from controller.bench import facts, memory, start, tables
+from controller.bench import facts, memory, start, tables, vision
 from controller.bench.errors import BenchError
 
 Ratios = dict[str, float]
@@ -28,7 +28,7 @@ def _settlement(report: dict[str, Any]) -> Ratios:
 
 RATIOS: Final = {
     "latency": _latency, "codecs": _codecs, "settlement": _settlement, "facts": facts.ratios, "start": start.ratios,
-    "memory": memory.ratios, "tables": tables.ratios,
+    "memory": memory.ratios, "tables": tables.ratios, "vision": vision.ratios,
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from controller.cli.errors import UsageError
 
 #: Run by ``dealerd bench``; the long ones only when they are named.
-QUICK: Final = ("latency", "codecs", "settlement", "facts")
+QUICK: Final = ("latency", "codecs", "settlement", "facts", "vision")
 LONG: Final = ("start", "memory", "tables")
 NAMES: Final = (*QUICK, *LONG)
 
@@ -28,6 +28,7 @@ latency   from the write of a card to its frame at a subscriber: a bare serial-t
 codecs    bytes a second that each shoe protocol's decoder takes
 settlement a round with 1,000, 10,000 and 100,000 players: bets, decisions, outcome, durable settlement, memory
 facts     facts a second, each input with a durable commit of its own
+vision    one 1080p frame with seven cards: unchanged, located anew, all read
 and, only when named:
 start     how long a start takes on a journal of --days of play (default 30: a month)
 memory    what a table holds over --days of play (default 1)

@@ -80,6 +80,13 @@ def test_settlement_of_three_sizes() -> None:
     assert all(value > 0 for row in sizes.values() for value in row.values())
 
 
+def test_a_frame_of_seven_cards_is_named_and_compared_with_a_bare_pass() -> None:
+    vision = _bench("vision")["vision"]
+    assert (vision["cards"], vision["named"], vision["wrong"]) == (7, 7, 0)
+    assert list(vision["ratios"]) == ["unchanged/bare", "settled/bare", "all new/bare"]
+    assert all(map(_is_ratio, vision["ratios"].values()))
+
+
 def test_facts_are_compared_with_bare_commits() -> None:
     facts = _bench("facts")["facts"]
     assert facts["facts_per_s"] > 0
