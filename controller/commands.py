@@ -233,6 +233,15 @@ class Reopen(Args, frozen=True, kw_only=True):
     reason: str
 
 
+class DeviceCommand(Args, frozen=True, kw_only=True):
+    """Have a device do something: an Angel Eye ``lock``, ``unlock``, ``clear_error``, ``use_overdrawn`` or
+    ``discard_overdrawn``. How it ended is the fact ``device_answered``."""
+
+    action: str
+    reason: str
+    device: Literal["shoe"] = "shoe"
+
+
 class History(Args, frozen=True, kw_only=True):
     """Rounds of the record, newest first, at most ``limit`` (200) of those before round ``after``; or one ``round``,
     whole."""
@@ -287,6 +296,7 @@ COMMANDS: Final[dict[str, type[Args]]] = {
     "acknowledge": Acknowledge,
     "sighting": Sighting,
     "camera_health": CameraHealth,
+    "device_command": DeviceCommand,
     "history": History,
     "statistics": Statistics,
     "shoe_report": ShoeReport,
@@ -328,7 +338,7 @@ ROLES: Final[dict[str, frozenset[str]]] = {
     }
     | (RECORD - {"bets"}),
     "camera": frozenset({"sighting", "camera_health"}),
-    "technician": frozenset({"status"}),
+    "technician": frozenset({"status", "device_command"}),
 }
 #: Answered from what is already published; they never reach the table.
 QUERIES: Final = _OBSERVER | {"settlement"} | RECORD

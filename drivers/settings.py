@@ -123,7 +123,7 @@ class Capabilities(msgspec.Struct, frozen=True):
     """What a protocol tells the table.
 
     ``identity_at_draw`` is None where it depends on the mode the shoe is set to. ``sequence_numbers`` means that
-    a lost message shows as a ``Gap``.
+    a lost message shows as a ``Gap``. ``actions``: what a person may have it do (``ShoeDriver.do``).
     """
 
     identity_at_draw: bool | None
@@ -131,6 +131,7 @@ class Capabilities(msgspec.Struct, frozen=True):
     results: bool
     standby: bool
     sequence_numbers: bool
+    actions: tuple[str, ...] = ()
 
 
 #: A reader that names each card as it leaves and knows nothing else.

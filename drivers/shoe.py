@@ -147,6 +147,11 @@ class ShoeDriver(ABC):
         """The procedure allows a card now (``draw``), or not. A state, not a change: may be repeated, and is told
         whenever it may have changed. Never blocks or raises. Does nothing on a shoe that has no lock."""
 
+    def do(self, action: str, then: Callable[[bool, str], None]) -> None:  # noqa: ARG002  (most shoes do nothing)
+        """Have the device do one of its ``capabilities.actions``. ``then`` learns once, in whatever thread, whether
+        it did, and in words how it ended. Never blocks. Raises ``ValueError`` for an action it does not have."""
+        raise ValueError(f"a {self.protocol} shoe does not {action}: it has {', '.join(self.capabilities.actions)}")
+
     def new_shoe(self, gone: frozenset[str] = frozenset()) -> None:  # noqa: B027  (most cards have no tags)
         """The cards of a shuffle are loaded: what left before may leave again, but for the tags ``gone`` (after a
         restart in the middle of a shoe). From any thread; never blocks."""

@@ -17,6 +17,8 @@ from controller.facts.base import (
 )
 from controller.facts.devices import (
     ClockStepped,
+    DeviceAnswered,
+    DeviceCommanded,
     DeviceLost,
     DeviceReported,
     DeviceRestored,
@@ -118,6 +120,8 @@ __all__ = [
     "DecisionOpened",
     "DecisionsTaken",
     "DeviceLost",
+    "DeviceAnswered",
+    "DeviceCommanded",
     "DeviceReported",
     "DeviceRestored",
     "Fact",
@@ -173,6 +177,7 @@ AnyFact = (
     | ApprovalRequested | ApprovalGiven | ApprovalRefused | ManualModeChanged | CardCorrected | ResultCorrected
     | CardReassigned | DealerLoggedOn | DealerLoggedOff | TableLocked | TableUnlocked | ResultConfirmed
     | CardClaimed | CardSighted | ShoeOrderKept | ClockStepped | TagsLeft
+    | DeviceCommanded | DeviceAnswered
 )  # fmt: skip
 
 _decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(AnyFact)

@@ -63,6 +63,24 @@ class DeviceRestored(Fact, frozen=True, kw_only=True, tag="device_restored"):
     device: str
 
 
+class DeviceCommanded(Fact, frozen=True, kw_only=True, tag="device_commanded"):
+    """A person has a device do something. The order may die with the process: only the answer says it was done."""
+
+    device: str
+    action: str
+    reason: str
+    by: str
+
+
+class DeviceAnswered(Fact, frozen=True, kw_only=True, tag="device_answered"):
+    """How the order ended, in words; ``ok`` if the device did it."""
+
+    device: str
+    action: str
+    ok: bool
+    text: str
+
+
 class ClockStepped(Fact, frozen=True, kw_only=True, tag="clock_stepped"):
     """The wall clock was set by ``by_ms`` while the table ran: times before and after differ by it (REG-19)."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-import os
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -33,7 +32,9 @@ from controller.journal.store import Journal
 from controller.refusal import CODES, Refusal
 from controller.service import beginning
 from controller.service.auditor import Auditor
+from controller.service.clocks import fresh_entropy, monotonic_ms, wall_ms
 from controller.service.desk import Desk
+from controller.service.errands import Errands
 from controller.service.inbox import Inbox
 from controller.service.keeper import Keeper
 from controller.service.monitor import Monitor
@@ -41,7 +42,15 @@ from controller.service.notify import Notifier
 from controller.service.replies import PAGE, answer, is_past, tell_log
 from controller.service.watch import ClockWatch, RoomWatch, free_bytes
 from controller.table import debits
-from controller.table.inputs import ClockInput, CommandInput, DeadlineInput, DiskInput, Input, ShoeInput, Start
+from controller.table.inputs import (
+    ClockInput,
+    CommandInput,
+    DeadlineInput,
+    DiskInput,
+    Input,
+    ShoeInput,
+    Start,
+)
 from controller.table.table import Outcome, Table
 from drivers.shoe import Reading, ShoeDriver
 
@@ -60,21 +69,6 @@ FULL_MS: Final = 1000
 KEYS_MS: Final = 1000
 
 _canonical = msgspec.json.Encoder(order="sorted")
-
-
-def monotonic_ms() -> int:
-    """The clock of every deadline."""
-    return time.monotonic_ns() // 1_000_000
-
-
-def wall_ms() -> int:
-    """UTC, milliseconds since 1970: recorded, never waited for."""
-    return time.time_ns() // 1_000_000
-
-
-def fresh_entropy() -> bytes:
-    """32 bytes for the keys of one input."""
-    return os.urandom(32)
 
 
 class Actor:
@@ -105,6 +99,7 @@ class Actor:
         self._desk = Desk(journal.path, hub.wake)
         self._monitor = monitor or Monitor(Notifier(None))
         self._inbox = Inbox()
+        self._errands = Errands(shoe, hub.wake)
         self._room = RoomWatch(least_free, room or (lambda: free_bytes(journal.path)))
         self._clock = ClockWatch(wall(), monotonic_ms())
         #: Until then nothing is decided: the last commit found no room.
@@ -189,6 +184,13 @@ class Actor:
                 return
             self._inbox.done()
             taken += 1
+        while self._errands.answers and not self._full:
+            try:
+                self._take(self._errands.answers[0])
+            except JournalFull as error:
+                self._no_room(error)
+                return
+            self._errands.answers.popleft()
 
     @property
     def _full(self) -> bool:
@@ -312,6 +314,7 @@ class Actor:
         for item in sent:
             public.apply(self._public, frames.decode_frame(item.frame))
         self._tell_shoe(outcome)
+        self._errands.send(record.fact for record in outcome.records)
         self._keeper.took(outcome.records)
         for record in outcome.records:
             tell_log(record.fact)

@@ -16,8 +16,9 @@ from controller.bus.hub import Hub
 from controller.bus.wire import topic_of
 from controller.config import Loaded
 from controller.journal.store import Journal
-from controller.service.actor import Actor, fresh_entropy, monotonic_ms, wall_ms
+from controller.service.actor import Actor
 from controller.service.auditor import Auditor
+from controller.service.clocks import fresh_entropy, monotonic_ms, wall_ms
 from controller.service.endpoint import Endpoint
 from controller.service.logs import Logs
 from controller.service.metrics import Metrics

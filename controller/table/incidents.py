@@ -154,4 +154,4 @@ def legal(
         found.append("void_round")
     if has_shoe:
         found.append("void_round_and_shoe")
-    return tuple(found)
+    return tuple(found) or ("resume",)  # between rounds, without a card in hand, nothing else is left to do

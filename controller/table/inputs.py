@@ -47,6 +47,16 @@ class BalancesInput:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerInput:
+    """How a device ended what a person had it do."""
+
+    device: str
+    action: str
+    ok: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class DiskInput:
     """Too little room for the journal, or (``reason`` empty) enough again."""
 
@@ -67,4 +77,4 @@ class DeadlineInput:
     name: Deadline
 
 
-Input = DiskInput | ClockInput | Start | ShoeInput | CommandInput | BalancesInput | DeadlineInput
+Input = AnswerInput | DiskInput | ClockInput | Start | ShoeInput | CommandInput | BalancesInput | DeadlineInput

@@ -397,6 +397,7 @@ _ORDERS: dict[str, Callable[[Draft, c.Command, Any], None]] = {
     "enter_card": approvals.enter_card,
     "correct": approvals.correct,
     "approve": approvals.approve,
+    "device_command": people.device_command,
     "sighting": sightings.sighting,
     "camera_health": sightings.health,
 }

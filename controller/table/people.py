@@ -158,3 +158,16 @@ def acknowledge(draft: Draft, command: c.Command, args: c.Acknowledge) -> None:
         )
     if args.incident in draft.state.alarms:
         draft.emit(f.IncidentAcknowledged(incident=args.incident, by=command.by))
+
+
+def device_command(draft: Draft, command: c.Command, args: c.DeviceCommand) -> None:
+    """A technician has the shoe do something, while no card of it is due."""
+    actions = draft.setting.traits.actions
+    if args.action not in actions:
+        has = ", ".join(actions) or "nothing: it takes no commands"
+        raise Refusal("bad_args", f"the {args.device} does not {args.action[:40]!r}", expected=has)
+    if args.device in draft.state.devices_lost:
+        raise Refusal("not_allowed_now", f"the {args.device} is not heard", expected="device_restored")
+    if draft.next_step().kind == "draw" and not draft.state.holds:
+        raise Refusal("not_allowed_now", "a card is due from the shoe: have the table paused first", expected="pause")
+    draft.emit(f.DeviceCommanded(device=args.device, action=args.action, reason=args.reason, by=command.by))

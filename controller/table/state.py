@@ -17,12 +17,13 @@ class Traits:
     """What the configured shoe can tell, from its driver.
 
     ``positions``: it says where a card belongs. ``results``: it announces the result. ``standby``: it reports when
-    its hand is closed.
+    its hand is closed. ``actions``: what a technician may have it do.
     """
 
     positions: bool = False
     results: bool = False
     standby: bool = False
+    actions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

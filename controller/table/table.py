@@ -15,6 +15,7 @@ from controller.table.advance import advance
 from controller.table.draft import Draft, Setting
 from controller.table.fold import Fold, replay_error
 from controller.table.inputs import (
+    AnswerInput,
     BalancesInput,
     ClockInput,
     CommandInput,
@@ -141,6 +142,8 @@ def _take(draft: Draft, what: Input) -> None:
                 people.lock(draft)
         case DeadlineInput() if draft.state.void_due is not None and draft.now >= draft.state.void_due:
             void(draft, "not resolved in time", "policy:auto_void", shoe=False)
+        case AnswerInput(device, action, ok, text):
+            draft.emit(f.DeviceAnswered(device=device, action=action, ok=ok, text=text))
         case DiskInput(reason):
             disk(draft, reason)
         case ClockInput(by_ms):

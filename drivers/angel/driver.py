@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import ClassVar, Final
 
@@ -26,6 +27,14 @@ from drivers.shoe import ShoeDriver
 # "triple about 50-150 ms": a shorter window would take the copies of one telegram for several.
 MIN_COPY_WINDOW_S: Final = 0.2
 
+_ACTIONS: Final[Mapping[str, Command]] = {
+    "lock": LOCK,
+    "unlock": UNLOCK,
+    "clear_error": CLEAR_ERROR,
+    "use_overdrawn": USE_OVERDRAWN,
+    "discard_overdrawn": DISCARD_OVERDRAWN,
+}
+
 
 class AngelShoe(ShoeDriver):
     """A baccarat shoe that knows the game: places, results, errors, cut card.
@@ -41,8 +50,9 @@ class AngelShoe(ShoeDriver):
 
     protocol: ClassVar[str] = "angel"
     capabilities: ClassVar[Capabilities] = Capabilities(
-        identity_at_draw=None, positions=True, results=True, standby=True, sequence_numbers=True
-    )
+        identity_at_draw=None, positions=True, results=True, standby=True, sequence_numbers=True,
+        actions=tuple(_ACTIONS),
+    )  # fmt: skip
     # "RS-232C, 4800 baud, 8N1, no flow control"; "one test unit at 9600"
     default_line: ClassVar[LineSettings] = LineSettings(baudrate=4800)
     decoder_class: ClassVar[type[AngelDecoder]] = AngelDecoder
@@ -89,6 +99,14 @@ class AngelShoe(ShoeDriver):
         """See ``ShoeDriver.allow``: with ``lock = "on"`` the exit is open only while a draw is allowed."""
         if self._dialogue.lock.want(wanted_lock(self.settings.lock, draw)):
             self.wake()
+
+    def do(self, action: str, then: Callable[[bool, str], None]) -> None:
+        """See ``ShoeDriver.do``."""
+        if action not in _ACTIONS:
+            return super().do(action, then)
+        asked = self._ask(_ACTIONS[action])
+        asked.add_done_callback(lambda done: then(done.result().ok, done.result().text))
+        return None
 
     def lock(self) -> Future[Result]:
         """The exit is locked."""

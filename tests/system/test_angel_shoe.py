@@ -7,12 +7,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from controller.simulation.control import ShoeControl
+from controller.bus import keys
+from controller.bus.errors import CommandRefused
+from controller.simulation.control import ControlError, ShoeControl
 from drivers import events as e
 from drivers.angel.codec import AngelEncoder
 from drivers.decode import decode_capture, hex_chunks
@@ -165,25 +168,36 @@ def test_a_lost_telegram_in_a_hand_is_M_30(angel: Any) -> None:
 
 
 @pytest.fixture
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., ShoeControl]]:
-    """Plays chunks of a recording on a line, as a process of its own; returns its control socket."""
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., ShoeControl]]:
+    """Puts a simulated shoe on a line, as a process of its own; returns its control socket."""
     running: list[tuple[subprocess.Popen[bytes], ShoeControl]] = []
 
-    def play(chunks: list[bytes], link: Path) -> ShoeControl:
-        folder = tmp_path_factory.mktemp("replay")
-        (folder / "capture.hex").write_text("\n".join(chunk.hex(" ") for chunk in chunks))
+    def start(link: Path, *options: str) -> ShoeControl:
+        control_path = tmp_path_factory.mktemp("shoe") / "ctl"
         words = [sys.executable, "-m", "controller.cli", "shoe", "--protocol", "angel", "--link", str(link)]
-        words += ["--replay", str(folder / "capture.hex"), "--control", str(folder / "ctl"), "--speed", "0"]
+        words += ["--control", str(control_path), "--speed", "0", *options]
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        control = ShoeControl(folder / "ctl")
+        control = ShoeControl(control_path)
         running.append((process, control))
         return control
 
-    yield play
+    yield start
     for process, control in running:
         control.close()
         process.terminate()
         process.wait(10)
+
+
+@pytest.fixture
+def recorded(simulated: Callable[..., ShoeControl], tmp_path: Path) -> Callable[..., ShoeControl]:
+    """Plays chunks of a recording on a line."""
+
+    def play(chunks: list[bytes], link: Path) -> ShoeControl:
+        capture = tmp_path / "capture.hex"
+        capture.write_text("\n".join(chunk.hex(" ") for chunk in chunks))
+        return simulated(link, "--replay", str(capture))
+
+    return play
 
 
 def test_the_recording_gives_the_results_that_the_shoe_itself_says(
@@ -228,6 +242,14 @@ def _play(table: Any, control: ShoeControl) -> list[str]:
         else:
             assert step["step"] == "draw", step
             control.ask("draw")
+            _heard(table, status)
+
+
+def _heard(table: Any, before: Any) -> None:
+    """Wait until the table shows what the draw brought; a second that changes nothing brought copies only."""
+    until = time.monotonic() + 1.0
+    while table.status() == before and time.monotonic() < until:
+        time.sleep(0.005)
 
 
 def _at_rest(table: Any) -> Any:
@@ -244,3 +266,34 @@ def _at_rest(table: Any) -> Any:
 def _nothing_dealt_twice(table: Any) -> None:
     places = [(f["round"], f["data"]["position"]) for f in table.feed("card_dealt")]
     assert len(places) == len(set(places))
+
+
+# --- what a technician has it do -------------------------------------------------------------------------------
+
+
+def test_a_technician_has_the_shoe_locked_and_opened_and_both_are_on_the_record(
+    rig: Callable[..., Any], simulated: Callable[..., ShoeControl]
+) -> None:
+    table = rig(game=baccarat(burn="none"), shoe={"protocol": "angel", "repeat_window_s": 1.0})
+    keys.make_person(table.folder / "keys", "technician", "tess")
+    table.line.unplug()
+    shoe = simulated(table.line.link, "--mode", "open")
+    table.run_again()
+    table.to_burn()
+    table.step("open_bets")
+    person = replace(table.contact("observer"), key_file=table.folder / "keys" / "technician" / "tess.key_secret")
+    with person.client() as tess:
+        for number, action in enumerate(("lock", "unlock"), 1):
+            tess.command("device_command", {"action": action, "reason": "jammed"})
+            table.until(lambda n=number: len(table.feed("device_answered")) == n, "the shoe's answer")
+            assert table.last("device_commanded") == {
+                "device": "shoe", "action": action, "reason": "jammed", "by": "technician:tess",
+            }  # fmt: skip
+            assert (table.last("device_answered")["action"], table.last("device_answered")["ok"]) == (action, True)
+            if action == "lock":
+                with pytest.raises(ControlError, match="the exit is locked"):
+                    shoe.ask("draw")
+        next_hand(table)
+        with pytest.raises(CommandRefused, match="a card is due from the shoe"):
+            tess.command("device_command", {"action": "clear_error", "reason": "jammed"})
+    shoe.ask("draw")  # the exit is open again

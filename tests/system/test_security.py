@@ -40,11 +40,11 @@ MAY = {
     | {"enter_card", "correct", "approve", "acknowledge"}
     | {"history", "statistics", "shoe_report"},
     "camera": {"sighting", "camera_health"},
-    "technician": {"status"},
+    "technician": {"status", "device_command"},
 }
 #: Of the design's other commands none may be half there.
 NOT_YET = (
-    "calibration_get", "calibration_put", "device_command",
+    "calibration_get", "calibration_put",
 )  # fmt: skip
 WAIT_MS = 10_000
 

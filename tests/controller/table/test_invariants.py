@@ -36,7 +36,7 @@ from controller.table.state import Traits
 from controller.table.table import Table
 from drivers import events as e
 
-ANGEL = Traits(positions=True, results=True, standby=True)
+ANGEL = Traits(positions=True, results=True, standby=True, actions=("lock", "clear_error"))
 RESOLUTIONS = ("resume", "rescan", "burn_card", "use_as_next", "void_round", "void_round_and_shoe", "nonsense")
 NAMES = tuple(sorted(set(COMMANDS) - QUERIES))
 EVENTS = st.sampled_from(
@@ -320,9 +320,12 @@ class Rounds(RuleBasedStateMachine):
             "correct": {"round": round_, "cards": [], "void": yes, "reason": "x"},
             "approve": {"approval": state.approval_count, "accept": yes, "reason": "x"},
             "acknowledge": {"incident": number},
+            "device_command": {"action": ["lock", "clear_error", "dance"][number % 3], "reason": "x"},
         }.get(name, {})  # fmt: skip
         if right:
-            role = next(r for r in ("game_server", "dealer", "supervisor", "camera") if name in ROLES[r])
+            role = next(
+                r for r in ("game_server", "dealer", "supervisor", "camera", "technician") if name in ROLES[r]
+            )
         self.command(role, name, seen=0 if stale == 0 else None, **args)
 
     @rule()

@@ -34,6 +34,7 @@ ARGS: dict[str, dict[str, Any]] = {
     "acknowledge": {"incident": 1},
     "sighting": {"seen": []},
     "camera_health": {"ok": True},
+    "device_command": {"action": "lock", "reason": "x"},
     "statistics": {"by": "dealer"},
 }
 #: design page 6, as far as this table has the commands
@@ -52,7 +53,7 @@ ALLOWED = {
         "acknowledge", "history", "statistics", "shoe_report",
     },
     "camera": {"sighting", "camera_health"},
-    "technician": {"status"},
+    "technician": {"status", "device_command"},
 }  # fmt: skip
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from controller import facts as f
 from controller.table.incidents import EXPECTED, REPORTABLE, TITLES
+from controller.table.inputs import AnswerInput
+from controller.table.state import Traits
 from drivers import events as e
 
 REQUIRED = {"dealer_log_on": "required"}
@@ -348,3 +350,47 @@ def test_whoever_resolves_an_incident_answers_for_its_alarm(bench: Any) -> None:
     b.shoe(e.NoRead("NR"))
     b.resolve("rescan")
     assert b.state.alarms == frozenset()
+
+
+# --- what a technician has the shoe do ---------------------------------------------------------------------------
+
+
+def test_a_technician_has_the_shoe_do_what_it_can_while_no_card_is_due(bench: Any) -> None:
+    b = bench("baccarat", traits=Traits(positions=True, actions=("lock", "clear_error")), burn="none")
+    b.ok("start_shift")
+    b.ok("load_shoe")
+    refusal = b.refused("device_command", role="technician", action="dance", reason="x")
+    assert (refusal.code, refusal.expected) == ("bad_args", "lock, clear_error")
+    (fact,) = b.ok("device_command", role="technician", person="tess", action="clear_error", reason="jammed")
+    assert (fact.device, fact.action, fact.reason, fact.by) == ("shoe", "clear_error", "jammed", "technician:tess")
+    (fact,) = [r.fact for r in b.put(AnswerInput("shoe", "clear_error", True, "done")).records]
+    assert (fact.type, fact.ok, fact.text) == ("device_answered", True, "done")
+
+
+def test_a_card_that_is_due_keeps_technicians_from_the_shoe_until_the_table_is_held(bench: Any) -> None:
+    b = bench("baccarat", traits=Traits(positions=True, actions=("lock",)), burn="none").open_round(burn="")
+    order = {"role": "technician", "action": "lock", "reason": "x"}
+    assert b.refused("device_command", **order).expected == "pause"
+    b.ok("pause", reason="jam")
+    assert b.types(b.ok("device_command", **order)) == ["device_commanded"]
+    b.shoe(e.PortLost("gone"))
+    assert b.refused("device_command", **order).expected == "device_restored"
+
+
+def test_a_shoe_that_takes_no_commands_says_so(bench: Any) -> None:
+    b = bench()
+    assert "takes no commands" in b.refused("device_command", role="technician", action="lock", reason="x").expected
+
+
+@pytest.mark.parametrize("code", sorted(REPORTABLE))
+def test_what_is_reported_between_rounds_can_be_resolved(bench: Any, code: str) -> None:
+    for phase in ("shoe_change", "ready"):
+        b = bench()
+        b.ok("start_shift")
+        if phase == "ready":
+            b.ok("load_shoe")
+            b.cards("AS 2H")
+        if b.order("report", role="dealer", code=code).refusal is None:
+            legal = b.state.incidents[1].resolutions
+            b.resolve("resume" if "resume" in legal else legal[-1])
+            assert b.state.incidents == {}

@@ -113,6 +113,16 @@ class ShoeDriverContract:
         bench.draw(3)
         assert bench.cards() == bench.truth()[:3]
 
+    def test_what_it_can_be_told_is_answered_in_words_and_anything_else_refused(self, bench: Bench) -> None:
+        driver, told = bench.start(), []
+        for action in driver.capabilities.actions:
+            driver.do(action, lambda ok, text, action=action: told.append((action, ok, text)))
+            bench.until(lambda action=action: told and told[-1][0] == action, f"an answer to {action}")
+            assert told[-1][2]
+        assert [name for name, ok, _ in told if ok] == list(driver.capabilities.actions)
+        with pytest.raises(ValueError, match="does not dance"):
+            driver.do("dance", lambda ok, text: told.append(("dance", ok, text)))
+
     def test_a_line_that_goes_and_comes_back(self, bench: Bench) -> None:
         driver = bench.start()
         bench.draw(1)
