@@ -73,7 +73,7 @@ bench-vision: $(READY)   ## the recogniser on the labelled photographs and clips
 	$(PY) tests/vision/bench.py
 
 # The training has an environment of its own, with PyTorch; its art and fonts are Debian and npm packages.
-TRAIN_SECONDS := 3600
+TRAIN_STEPS := 4000
 TRAIN_DEBS := gnome-cards-data fonts-roboto-unhinted fonts-open-sans fonts-lato fonts-liberation fonts-urw-base35 \
 	fonts-cantarell fonts-bebas-neue fonts-league-spartan fonts-linuxlibertine fonts-gfs-didot fonts-crosextra-carlito \
 	fonts-freefont-ttf fonts-texgyre fonts-cabin fonts-roboto-slab fonts-vollkorn fonts-yanone-kaffeesatz \
@@ -87,7 +87,7 @@ train:                   ## draw training glyphs, train the index network, draw 
 	build/train/venv/bin/python -m vision.training.draw --npm build/train/package --debian build/train/system \
 	    --out build/train/art
 	build/train/venv/bin/python -m vision.training.train --decks build/train/art --fonts build/train/system \
-	    --out vision/models/index.onnx --seconds $(TRAIN_SECONDS)
+	    --out vision/models/index.onnx --steps $(TRAIN_STEPS)
 	build/train/venv/bin/python -m vision.training.decks --decks build/train/art --fonts build/train/system \
 	    --out vision/decks
 

@@ -155,7 +155,7 @@ def _corners(label: Labelled, face: Face, layout: str, network: Network) -> list
     if not candidates:
         return []
     boxes = [box for index in candidates for box in (index.rank, index.suit)]
-    ranks, suits = network.read(network.patches(face.shares, boxes))
+    ranks, suits = network.read(network.patches((face.shares, box) for box in boxes))
     rank, suit = RANKS.index(label.card[0]), SUITS.index(label.card[1])
     sure = [(float(ranks[2 * n, rank]), float(suits[2 * n + 1, suit])) for n in range(len(candidates))]
     best = max(range(len(candidates)), key=lambda n: min(sure[n]))

@@ -11,7 +11,7 @@ import numpy as np
 
 from controller.cards import RANKS, SUITS
 from vision import ink
-from vision.glyphs import GlyphReader, Match
+from vision.glyphs import GlyphReader, Match, rank_patch, suit_patch, unit
 from vision.network import Network
 from vision.pips import Pips
 from vision.pixels import Image, Plane, as_image
@@ -45,6 +45,10 @@ class Demands:
     own_network: float = 0.35
     own_likeness: float = 0.70
     own_lead: float = 0.06
+    #: One legible corner alone must be this sure; two that agree may each be less.
+    alone: float = 0.95
+    #: An index outside every outline must be this sure.
+    loose: float = 0.97
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +98,8 @@ class Face:
     def turned(self) -> Face:
         """The same face turned by half."""
         return Face(
-            as_image(cv2.flip(self.picture, -1)),
-            as_image(cv2.flip(self.balanced, -1)),
+            as_image(self.picture[::-1, ::-1]),
+            as_image(self.balanced[::-1, ::-1]),
             np.asarray(cv2.flip(self.shares, -1), np.float32),
             as_image(cv2.flip(self.mask, -1)),
         )
@@ -118,44 +122,64 @@ class _Deck:
         return None if rank is None or suit is None else Index(rank, suit)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What both readers say of one index, before anything is decided. ``ranks`` and ``suits``: the network's
+    probabilities; the matches are those of each deck that allows an index there."""
+
+    face: Face
+    index: Index
+    decks: Sequence[DeckProfile]
+    ranks: Plane
+    suits: Plane
+    rank_matches: Sequence[Match]
+    suit_matches: Sequence[Match]
+
+
 class CornerReader:
     """Reads upper left corners by the profiles' glyphs and the network."""
 
     def __init__(self, profiles: Sequence[DeckProfile], network: Network, demands: Demands | None = None) -> None:
         self._decks = [_Deck(profile) for profile in profiles]
         self._network = network
-        self._demands = demands or Demands()
+        self.demands = demands or Demands()
 
     def read(self, faces: Sequence[Face]) -> list[list[Corner]]:
         """The corners that each of ``faces`` can be said to show, most likely first."""
-        found = [self._candidates(face) for face in faces]
-        boxes = [
-            (face, box)
-            for face, some in zip(faces, found, strict=True)
-            for index, _ in some
-            for box in index_boxes(index)
-        ]
-        if not boxes:
-            return [[] for _ in faces]
-        ranks, suits = self._network.read(np.concatenate([self._network.patches(f.shares, [b]) for f, b in boxes]))
-        answers, place = [], 0
-        for face, some in zip(faces, found, strict=True):
-            corners = []
-            for index, decks in some:
-                corners.append(self._judge(face, index, decks, ranks[place], suits[place + 1]))
-                place += 2
-            answers.append(sorted(corners, key=lambda corner: (corner.card is None, -corner.sure)))
-        return answers
+        found = [(n, face, *one) for n, face in enumerate(faces) for one in self._candidates(face)]
+        answers: list[list[Corner]] = [[] for _ in faces]
+        for (n, *_), corner in zip(found, self._judged([one[1:] for one in found]), strict=True):
+            answers[n].append(corner)
+        return [sorted(corners, key=lambda corner: (corner.card is None, -corner.sure)) for corners in answers]
 
     def judge(self, indices: Sequence[tuple[Face, Index]]) -> list[Corner]:
         """What rank-over-suit ``indices`` say whose places are known already; nothing if no deck is laid out so."""
         decks = [deck for deck in self._decks if deck.profile.layout == "over"]
-        if not indices or not decks:
+        return self._judged([(face, index, decks) for face, index in indices]) if decks else []
+
+    def _judged(self, found: Sequence[tuple[Face, Index, list[_Deck]]]) -> list[Corner]:
+        return [self._judge(one) for one in self.evidence(found)]
+
+    def evidence(self, found: Sequence[tuple[Face, Index, list[_Deck]]]) -> list[Evidence]:
+        """Ask both readers about every index at once."""
+        if not found:
             return []
-        cut = [self._network.patches(face.shares, list(index_boxes(index))) for face, index in indices]
-        ranks, suits = self._network.read(np.concatenate(cut))
+        patches = self._network.patches((face.shares, box) for face, index, _ in found for box in index_boxes(index))
+        ranks, suits = self._network.read(patches)
+        rank_rows = unit(np.stack([rank_patch(f.shares, index.rank).reshape(-1) for f, index, _ in found]))
+        suit_rows = unit(np.stack([suit_patch(f.shares, index.suit).reshape(-1) for f, index, _ in found]))
+        told: list[tuple[list[Match], list[Match]]] = [([], []) for _ in found]
+        for deck in self._decks:
+            mine = [n for n, (_, _, decks) in enumerate(found) if deck in decks]
+            matches = deck.reader.ranks(rank_rows[mine]), deck.reader.suits(suit_rows[mine])
+            for n, rank, suit in zip(mine, *matches, strict=True):
+                told[n][0].append(rank)
+                told[n][1].append(suit)
         return [
-            self._judge(face, index, decks, ranks[2 * n], suits[2 * n + 1]) for n, (face, index) in enumerate(indices)
+            Evidence(
+                face, index, [d.profile for d in self._decks if d in decks], ranks[2 * n], suits[2 * n + 1], *told[n]
+            )
+            for n, (face, index, decks) in enumerate(found)
         ]
 
     def read_pips(self, face: Face, pips: Pips) -> tuple[str, float]:
@@ -165,17 +189,16 @@ class CornerReader:
         here += [(turned, Box(FACE[0] - box.right, FACE[1] - box.bottom, box.w, box.h)) for box in pips.inverted]
         if pips.rank == "A":
             here += [(turned, Box(FACE[0] - b.right, FACE[1] - b.bottom, b.w, b.h)) for b in pips.upright]
-        cut = np.concatenate([self._network.patches(one.shares, [box]) for one, box in here])
-        rows = self._network.read(cut)[1]
+        rows = self._network.read(self._network.patches((one.shares, box) for one, box in here))[1]
         if pips.rank == "A":  # it stands one way or the other: upright is where it looks like a suit
             best = int(rows[:, : len(SUITS)].max(axis=1).argmax())
             here, rows = [here[best]], rows[best : best + 1]
         named = rows[:, : len(SUITS)].argmax(axis=1)
         top = int(np.bincount(named, minlength=len(SUITS)).argmax())
         sure = float(np.median(rows[:, top]))
-        alike = [
-            max((d.reader.suit(f.shares, box) for d in self._decks), key=lambda m: m.score).name for f, box in here
-        ]
+        cut = unit(np.stack([suit_patch(one.shares, box).reshape(-1) for one, box in here]))
+        matches = zip(*(deck.reader.suits(cut) for deck in self._decks), strict=True)
+        alike = [max(some, key=lambda match: match.score).name for some in matches]
         demanded = _FEW_PIPS if len(here) < 4 else _MANY_PIPS
         most = float((named == top).mean()) >= 0.7 and alike.count(SUITS[top]) >= 0.6 * len(alike)
         if not most or sure < demanded:
@@ -204,10 +227,11 @@ class CornerReader:
                     found.append((index_there, [deck]))
         return found
 
-    def _judge(self, face: Face, index: Index, decks: list[_Deck], ranks: Plane, suits: Plane) -> Corner:
-        rank = self._agree("rank", RANKS, ranks, [(d.reader.rank(face.shares, index.rank), d) for d in decks])
-        suit = self._agree("suit", SUITS, suits, [(d.reader.suit(face.shares, index.suit), d) for d in decks])
-        over = any(deck.profile.layout == "over" for deck in decks)
+    def _judge(self, one: Evidence) -> Corner:
+        face, index, decks = one.face, one.index, one.decks
+        rank = self._agree("rank", RANKS, one.ranks, one.rank_matches, decks)
+        suit = self._agree("suit", SUITS, one.suits, one.suit_matches, decks)
+        over = any(deck.layout == "over" for deck in decks)
         reasons = [verdict.reason for verdict in (rank, suit) if verdict.reason]
         named = suit.name
         if named:
@@ -221,14 +245,16 @@ class CornerReader:
         hints = (rank.hint if suit.hint else "", suit.hint if rank.hint else "")
         return Corner(rank.name, named, rank.sure, suit.sure, hints, "; ".join(reasons), index, over)
 
-    def _agree(self, what: str, names: str, row: Plane, matches: list[tuple[Match, _Deck]]) -> _Verdict:
+    def _agree(
+        self, what: str, names: str, row: Plane, matches: Sequence[Match], decks: Sequence[DeckProfile]
+    ) -> _Verdict:
         """Do the network and the most similar glyph name the same?"""
-        demands = self._demands
-        match, deck = max(matches, key=lambda pair: pair[0].score)
+        demands = self.demands
+        match, deck = max(zip(matches, decks, strict=True), key=lambda pair: pair[0].score)
         top = int(row[: len(names)].argmax())
         said, sure = names[top], float(row[top])
         hint = said if sure > _HINT else ""
-        own = match.name in deck.profile.own
+        own = match.name in deck.own
         none = sure < float(row[len(names)])
         if said != match.name or (none and not own):
             return _Verdict(
@@ -268,11 +294,6 @@ class _Verdict:
 def index_boxes(index: Index) -> tuple[Box, Box]:
     """Rank and suit."""
     return index.rank, index.suit
-
-
-def _said(row: Plane, names: str) -> tuple[str, float]:
-    top = int(row.argmax())
-    return (names[top] if top < len(names) else "", float(row[top]))
 
 
 def _fits(profile: DeckProfile, index: Index) -> bool:

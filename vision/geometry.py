@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import cv2
@@ -20,6 +20,7 @@ class Geometry:
     matrix: Points
     card_mm: tuple[float, float]
     size: tuple[int, int]
+    _inverse: Points = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         matrix = np.asarray(self.matrix, np.float64)
@@ -28,6 +29,7 @@ class Geometry:
         if not 0 < self.card_mm[0] <= self.card_mm[1]:
             raise ValueError(f"card_mm {self.card_mm}: (short, long) edge in millimetres")
         object.__setattr__(self, "matrix", matrix)
+        object.__setattr__(self, "_inverse", np.asarray(np.linalg.inv(matrix), np.float64))
 
     def to_px(self, points: ArrayLike) -> Points:
         """Points of the felt (n x 2, mm) in the picture (n x 2, px)."""
@@ -35,7 +37,7 @@ class Geometry:
 
     def to_mm(self, points: ArrayLike) -> Points:
         """Points of the picture (n x 2, px) on the felt (n x 2, mm)."""
-        return project(np.asarray(np.linalg.inv(self.matrix), np.float64), points)
+        return project(self._inverse, points)
 
     def scaled(self, size: tuple[int, int]) -> Geometry:
         """The same table in a picture of the same view, ``size`` pixels wide and high."""

@@ -55,28 +55,48 @@ class GlyphReader:
     """Compares patches with the glyphs of one deck."""
 
     def __init__(self, glyphs: Glyphs) -> None:
-        self._ranks = unit(glyphs.ranks.reshape(len(glyphs.rank_names), -1).astype(np.float32))
-        self._suits = unit(glyphs.suits.reshape(len(glyphs.suit_names), -1).astype(np.float32))
-        self._rank_names = np.array(list(glyphs.rank_names))
-        self._suit_names = np.array(list(glyphs.suit_names))
+        self._rank_forms = _Forms(glyphs.ranks, glyphs.rank_names)
+        self._suit_forms = _Forms(glyphs.suits, glyphs.suit_names)
 
-    def rank(self, shares: Plane, box: Box) -> Match:
-        """The rank in ``box`` of an ink picture."""
-        return _best(self._ranks, self._rank_names, rank_patch(shares, box))
+    def ranks(self, rows: Plane) -> list[Match]:
+        """The rank that each of ``rows`` shows: cut by ``rank_patch``, flat, through ``unit``."""
+        return self._rank_forms.best(rows)
 
-    def suit(self, shares: Plane, box: Box) -> Match:
-        """The suit in ``box`` of an ink picture."""
-        return _best(self._suits, self._suit_names, suit_patch(shares, box))
+    def suits(self, rows: Plane) -> list[Match]:
+        """The suit that each of ``rows`` shows: cut by ``suit_patch``, flat, through ``unit``."""
+        return self._suit_forms.best(rows)
 
     def search_rank(self, shares: Plane, box: Box) -> Box | None:
         """Where near ``box`` something most like a rank is; None if nothing is."""
         cut = [(one, rank_patch(shares, one)) for one in _around(box, (0.8, 1.0, 1.3))]
-        return _most_like(self._ranks, cut)
+        return _most_like(self._rank_forms.rows, cut)
 
     def search_suit(self, shares: Plane, box: Box) -> Box | None:
         """Where near ``box`` something most like a suit is; None if nothing is."""
         cut = [(one, suit_patch(shares, one)) for one in _around(box, (1.0,))]
-        return _most_like(self._suits, cut)
+        return _most_like(self._suit_forms.rows, cut)
+
+
+class _Forms:
+    """Known glyphs as rows whose products are correlations, the forms of one name together."""
+
+    def __init__(self, pictures: NDArray[np.uint8], names: str) -> None:
+        order = sorted(range(len(names)), key=lambda n: names[n])
+        self.rows = unit(pictures[order].reshape(len(names), -1).astype(np.float32))
+        self._names = sorted(set(names))
+        self._first = [sorted(names).index(name) for name in self._names]
+
+    def best(self, rows: Plane) -> list[Match]:
+        """For each row the name with the most similar form, and how far it leads."""
+        if len(rows) == 0:
+            return []
+        # Row by row: a large product would start threads, which wait for each other on a busy machine.
+        likeness = np.maximum.reduceat([self.rows @ row for row in rows], self._first, axis=1)
+        found = []
+        for row, top in zip(likeness, likeness.argmax(axis=1).tolist(), strict=True):
+            score, others = float(row[top]), np.delete(row, top)
+            found.append(Match(self._names[top], score, score - (float(others.max()) if len(others) else -1.0)))
+        return found
 
 
 def _most_like(known: Plane, cut: list[tuple[Box, Plane]]) -> Box | None:
@@ -114,11 +134,3 @@ def unit(rows: Plane) -> Plane:
     """Rows without their mean, of length one: their products are correlations."""
     rows = rows - rows.mean(axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6), np.float32)
-
-
-def _best(known: Plane, names: NDArray[np.str_], cut: Plane) -> Match:
-    likeness = known @ unit(cut.reshape(1, -1))[0]
-    top = int(likeness.argmax())
-    others = likeness[names != names[top]]
-    second = float(others.max()) if len(others) else -1.0
-    return Match(str(names[top]), float(likeness[top]), float(likeness[top]) - second)

@@ -67,15 +67,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     def position_at(self, point_mm: ArrayLike) -> str | None:
         """The position in whose polygon a point (mm) lies; of several the one whose middle is nearest."""
-        point = np.asarray(point_mm, np.float64).reshape(2)
-        best: tuple[float, str] | None = None
-        for name, polygon in self.positions.items():
-            shape = np.asarray(polygon, np.float32)
-            if cv2.pointPolygonTest(shape, (float(point[0]), float(point[1])), False) >= 0:
-                away = float(np.hypot(*(shape.mean(axis=0) - point)))
-                if best is None or away < best[0]:
-                    best = (away, name)
-        return best[1] if best is not None else None
+        return Places(self).at(point_mm)
 
     def middle_mm(self, position: str) -> Points:
         """The middle of a position's polygon (mm)."""
@@ -110,6 +102,28 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             if not (0 <= middle[0] < self.size[0] and 0 <= middle[1] < self.size[1]):
                 found.append(f"positions {name!r}: its middle is not in the picture")
         return found
+
+
+class Places:
+    """The positions of a layout, ready to be asked often."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._places = [(name, np.asarray(polygon, np.float32)) for name, polygon in layout.positions.items()]
+        self._low = np.array([shape.min(axis=0) for _, shape in self._places])
+        self._high = np.array([shape.max(axis=0) for _, shape in self._places])
+
+    def at(self, point_mm: ArrayLike) -> str | None:
+        """The position in whose polygon a point (mm) lies; of several the one whose middle is nearest."""
+        point = np.asarray(point_mm, np.float64).reshape(2)
+        best: tuple[float, str] | None = None
+        near = ((self._low <= point) & (point <= self._high)).all(axis=1)
+        for place in np.flatnonzero(near).tolist():
+            name, shape = self._places[place]
+            if cv2.pointPolygonTest(shape, (float(point[0]), float(point[1])), False) >= 0:
+                away = float(np.hypot(*(shape.mean(axis=0) - point)))
+                if best is None or away < best[0]:
+                    best = (away, name)
+        return best[1] if best is not None else None
 
 
 class View:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from itertools import combinations
-from typing import Final
+from typing import Final, TypeAlias
 
 import cv2
 import numpy as np
@@ -14,6 +15,9 @@ from vision.geometry import Geometry
 from vision.ink import darkest
 from vision.pixels import Image, Plane, Points, as_points
 
+#: Left, top, right, bottom in pixels, the latter two beyond it.
+Region: TypeAlias = tuple[int, int, int, int]
+_Floats: TypeAlias = NDArray[np.float64]
 #: A card's long side over its short side, as it appears; perspective shortens either.
 _ASPECT: Final = (1.08, 2.1)
 #: With a calibrated table: the true aspect of a card, and its size, within these shares.
@@ -23,38 +27,58 @@ _SIZE_TOLERANCE: Final = 0.14
 _FILLED: Final = 0.93
 #: Largest picture in which cards are sought, in pixels of its longer side; larger ones are shrunk for it.
 _LARGEST: Final = 1600
-_LARGEST_CALIBRATED: Final = 1000
+#: A calibrated picture is shrunk by the largest whole number that leaves its longer side so many pixels.
+_LARGE_ENOUGH: Final = 960
 _SMALLEST_SHORT_SIDE: Final = 28.0
+_SMALLEST_AREA: Final = _SMALLEST_SHORT_SIDE * _SMALLEST_SHORT_SIDE * 1.2
+#: Pixels from the line beyond which a point counts less, and how often lines are fitted with such weights.
+_HUBER: Final = 1.345
+_TURNS: Final = 4
 _LEVELS: Final = (55, 80, 105, 130, 155, 180, 205)
 
 
-def locate(image: Image, geometry: Geometry | None = None) -> list[Points]:
+def locate(image: Image, geometry: Geometry | None = None, within: Region | None = None) -> list[Points]:
     """Quadrilaterals that can be cards, face up or down: 4 corners clockwise, the first side a short one.
 
-    ``geometry`` gives the size that a card must have; without it the shape alone decides.
+    ``geometry`` gives the size that a card must have; without it the shape alone decides. Of a calibrated table only
+    the part ``within`` is looked at, if given; a card that it cuts may be found cut, or not at all.
     """
-    scale = min(1.0, (_LARGEST if geometry is None else _LARGEST_CALIBRATED) / max(image.shape[:2]))
+    if geometry is None:
+        return _located(image, min(1.0, _LARGEST / max(image.shape[:2])), (0, 0), _LEVELS, None)
+    step = max(
+        1, max(image.shape[:2]) // _LARGE_ENOUGH
+    )  # whole pixels are averaged ten times as fast as parts of them
+    left, top, right, bottom = within or (0, 0, image.shape[1], image.shape[0])
+    left, top = max(0, left) // step * step, max(0, top) // step * step
+    levels = _levels_of(image[:: 4 * step, :: 4 * step])
+    return _located(image[top : max(top, bottom), left : max(left, right)], 1 / step, (left, top), levels, geometry)
+
+
+def _located(
+    image: Image, scale: float, origin: tuple[int, int], levels: tuple[int, ...], geometry: Geometry | None
+) -> list[Points]:
+    """The quadrilaterals of ``image``, sought at ``scale``; its upper left pixel is ``origin`` of the whole."""
+    if 0 in image.shape:
+        return []
     small = image
     if scale < 1:
-        method = cv2.INTER_AREA if geometry is None else cv2.INTER_LINEAR
-        small = np.asarray(cv2.resize(image, None, fx=scale, fy=scale, interpolation=method), np.uint8)
-    sizes = _expected_area(geometry, scale, small)
+        small = np.asarray(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
+    sizes = _expected_area(geometry, scale) if geometry is not None else (_SMALLEST_AREA, 0.9 * small[..., 0].size)
     found: list[tuple[float, Points]] = []
-    for outline in _outlines(small, _LEVELS if geometry is None else _levels_of(small), sizes):
+    for outline in _outlines(small, levels, sizes):
         fitted = fit_quad(outline)
         if fitted is None:
             continue
         score, quad = fitted
-        quad = np.asarray((quad + 0.5) / scale - 0.5, np.float32)
+        quad = np.asarray((quad + 0.5) / scale - 0.5 + origin, np.float32)
         if shaped(quad, geometry):
             found.append((score, quad))
     return distinct(found)
 
 
-def _expected_area(geometry: Geometry | None, scale: float, small: Image) -> tuple[float, float]:
-    """Smallest and largest area of a card's outline in ``small``."""
-    if geometry is None:
-        return _SMALLEST_SHORT_SIDE * _SMALLEST_SHORT_SIDE * 1.2, 0.9 * small.shape[0] * small.shape[1]
+@lru_cache(maxsize=8)
+def _expected_area(geometry: Geometry, scale: float) -> tuple[float, float]:
+    """Smallest and largest area of a card's outline in a picture of ``scale``."""
     width, height = geometry.card_mm
     places = geometry.to_mm([[x * geometry.size[0], y * geometry.size[1]] for x in (0, 0.5, 1) for y in (0, 0.5, 1)])
     areas = []
@@ -64,11 +88,16 @@ def _expected_area(geometry: Geometry | None, scale: float, small: Image) -> tup
     return 0.6 * min(areas), 1.5 * max(areas)
 
 
-def _levels_of(small: Image) -> tuple[int, ...]:
+def _levels_of(thumb: Image) -> tuple[int, ...]:
     """Two levels between the brightness of the felt, which is most of the picture, and that of paper."""
-    grey = darkest(small[::4, ::4])
-    felt, paper = (float(v) for v in np.percentile(grey, (50, 99.5)))
+    felt, paper = percentiles(darkest(np.ascontiguousarray(thumb)), (0.5, 0.995))
     return round(felt + 0.42 * (paper - felt)), round(felt + 0.65 * (paper - felt))
+
+
+def percentiles(grey: Image, shares: Sequence[float]) -> list[float]:
+    """The grey levels below which ``shares`` of all pixels lie."""
+    counts = np.bincount(grey.reshape(-1), minlength=256).cumsum()
+    return [float(np.searchsorted(counts, share * (grey.size - 1), side="right")) for share in shares]
 
 
 def _outlines(image: Image, levels: tuple[int, ...], sizes: tuple[float, float]) -> list[Points]:
@@ -124,29 +153,44 @@ def _fours(count: int) -> NDArray[np.intp]:
 
 def _along_sides(outline: Points, rough: Points) -> Points | None:
     """Corners where the lines cross that fit the middle of each of the four sides of ``rough``."""
-    lines = []
-    for start, end in zip(rough, np.roll(rough, -1, axis=0), strict=True):
-        along = end - start
-        length = float(np.hypot(*along))
-        if length < 12:
-            return None
-        unit = along / length
-        relative = outline - start
-        position = relative @ unit / length
-        distance = np.abs(relative @ np.array([-unit[1], unit[0]]))
-        near = outline[(position > 0.14) & (position < 0.86) & (distance < max(3.0, 0.05 * length))]
-        if len(near) < 0.35 * length:
-            return None
-        vx, vy, x, y = (float(v) for v in cv2.fitLine(near, cv2.DIST_HUBER, 0, 0.01, 0.01).ravel())
-        lines.append((np.array([x, y]), np.array([vx, vy])))
-    corners = []
-    for (p, d), (q, e) in zip(lines[-1:] + lines[:-1], lines, strict=True):
-        across = d[0] * e[1] - d[1] * e[0]
-        if abs(across) < 0.15:
-            return None
-        t = ((q[0] - p[0]) * e[1] - (q[1] - p[1]) * e[0]) / across
-        corners.append(p + t * d)
-    return np.asarray(corners, np.float32)
+    along = rough[[1, 2, 3, 0]] - rough
+    length = np.sqrt((along * along).sum(axis=1))
+    if float(length.min()) < 12:
+        return None
+    unit = along / length[:, None]
+    x, y = outline[:, 0], outline[:, 1]
+    dx, dy = x - rough[:, :1], y - rough[:, 1:]  # 4 x n: from the start of each side
+    position = (dx * unit[:, :1] + dy * unit[:, 1:]) / length[:, None]
+    distance = np.abs(dy * unit[:, :1] - dx * unit[:, 1:])
+    near = (position > 0.14) & (position < 0.86) & (distance < np.maximum(3.0, 0.05 * length)[:, None])
+    if (near.sum(axis=1) < 0.35 * length).any():
+        return None
+    origin = rough[0].astype(np.float64)  # near the points, for the sake of precision
+    p, d = _lines(x - origin[0], y - origin[1], near.astype(np.float64))
+    q, e = p[[3, 0, 1, 2]], d[[3, 0, 1, 2]]  # each side's predecessor
+    across = e[:, 0] * d[:, 1] - e[:, 1] * d[:, 0]
+    if (np.abs(across) < 0.15).any():
+        return None
+    t = ((p[:, 0] - q[:, 0]) * d[:, 1] - (p[:, 1] - q[:, 1]) * d[:, 0]) / across
+    return np.asarray(q + t[:, None] * e + origin, np.float32)
+
+
+def _lines(x: _Floats, y: _Floats, weights: _Floats) -> tuple[_Floats, _Floats]:
+    """Through the points of weight 1 in each row of ``weights``: a point of the line and its direction.
+
+    Least squares across the line, outliers weighed down three times over as Huber does.
+    """
+    given = weights
+    moments = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1)
+    for turn in range(_TURNS):
+        total, mx, my, xx, xy, yy = (weights @ moments).T
+        mx, my = mx / total, my / total
+        angle = 0.5 * np.arctan2(2 * (xy / total - mx * my), (xx - yy) / total - mx * mx + my * my)
+        cos, sin = np.cos(angle), np.sin(angle)
+        if turn + 1 < _TURNS:
+            off = np.abs(np.outer(cos, y) - np.outer(sin, x) + (sin * mx - cos * my)[:, None])
+            weights = given * (_HUBER / np.maximum(off, _HUBER))
+    return np.stack([mx, my], axis=1), np.stack([cos, sin], axis=1)
 
 
 def portrait(quad: Points) -> Points:
@@ -155,13 +199,14 @@ def portrait(quad: Points) -> Points:
         quad = quad[::-1]
     sides = side_lengths(quad)
     if sides[0] + sides[2] > sides[1] + sides[3]:
-        quad = np.roll(quad, -1, axis=0)
+        quad = quad[[1, 2, 3, 0]]
     return np.asarray(quad, np.float32)
 
 
 def side_lengths(quad: Points) -> Plane:
     """Lengths of the four sides, the first between the first two corners."""
-    return np.asarray(np.linalg.norm(np.roll(quad, -1, axis=0) - quad, axis=1), np.float32)
+    along = quad[[1, 2, 3, 0]] - quad
+    return np.asarray(np.sqrt((along * along).sum(axis=1)), np.float32)
 
 
 def shaped(quad: Points, geometry: Geometry | None) -> bool:
@@ -203,7 +248,9 @@ def distinct(found: list[tuple[float, Points]]) -> list[Points]:
 
 def overlap(a: Points, b: Points) -> float:
     """Shared area over the smaller of both areas; both convex."""
-    if np.hypot(*(a.mean(axis=0) - b.mean(axis=0))) > (side_lengths(a).max() + side_lengths(b).max()):
+    (ax0, ay0), (ax1, ay1) = a.min(axis=0).tolist(), a.max(axis=0).tolist()
+    (bx0, by0), (bx1, by1) = b.min(axis=0).tolist(), b.max(axis=0).tolist()
+    if ax1 <= bx0 or bx1 <= ax0 or ay1 <= by0 or by1 <= ay0:
         return 0.0
     shared, _ = cv2.intersectConvexConvex(a.reshape(-1, 1, 2), b.reshape(-1, 1, 2))
     return float(shared / max(min(_area(a), _area(b)), 1.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import resources
 from typing import Final
 
@@ -20,24 +21,26 @@ MODEL: Final = "index.onnx"
 
 
 def normalise(values: Plane) -> Plane:
-    """Stretch ink so that the paper is 0 and the darkest ink is 1."""
-    places = round(0.08 * (values.size - 1)), round(0.96 * (values.size - 1))
-    ordered = np.partition(values, places, axis=None)
-    low, high = ordered[places[0]], ordered[places[1]]
-    return np.asarray(np.clip((values - low) / max(float(high - low), 0.12), 0, 1), np.float32)
+    """Stretch ink so that the paper is 0 and the darkest ink is 1; of one patch, or of each of many (n x h x w)."""
+    flat = values.reshape(1 if values.ndim == 2 else len(values), -1)
+    places = round(0.08 * (flat.shape[1] - 1)), round(0.96 * (flat.shape[1] - 1))
+    ordered = np.partition(flat, places, axis=1)
+    low, high = ordered[:, places[0], None], ordered[:, places[1], None]
+    stretched = np.clip((flat - low) / np.maximum(high - low, np.float32(0.12)), 0, 1)
+    return np.asarray(stretched.reshape(values.shape), np.float32)
 
 
 class Network:
     """Loads the shipped model; not safe for use by several threads at once."""
 
     def __init__(self) -> None:
-        data = (resources.files("vision") / "models" / MODEL).read_bytes()
-        self._net = cv2.dnn.readNetFromONNX(np.frombuffer(data, np.uint8), cv2.dnn.ENGINE_CLASSIC)
+        # From a file: for a model in memory OpenCV 5.0 does not heed the engine, and its other one is slower.
+        with resources.as_file(resources.files("vision") / "models" / MODEL) as path:
+            self._net = cv2.dnn.readNetFromONNX(str(path), cv2.dnn.ENGINE_CLASSIC)
 
-    def patches(self, shares: Plane, boxes: list[Box]) -> Plane:
-        """Input for ``read``: n x 1 x SIZE x SIZE."""
-        cut = [normalise(np.asarray(patch(shares, box, MARGIN, (SIZE, SIZE)), np.float32)) for box in boxes]
-        return np.stack(cut)[:, None]
+    def patches(self, places: Iterable[tuple[Plane, Box]]) -> Plane:
+        """Input for ``read``, n x 1 x SIZE x SIZE: a patch for each box of an ink picture."""
+        return normalise(np.stack([patch(shares, box, MARGIN, (SIZE, SIZE)) for shares, box in places]))[:, None]
 
     def read(self, patches: Plane) -> tuple[Plane, Plane]:
         """Probabilities of ``RANKS`` + none and of ``SUITS`` + none, one row a patch."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.pixels import Image, Plane
-from vision.segment import Box
+from vision.segment import Box, components
 
 #: Pips in the left, middle and right column → rank.
 _COLUMNS: Final = {
@@ -49,9 +49,7 @@ class Pips:
 def find_pips(mask: Image) -> Pips | None:
     """The pips of a face, upright or turned by half, if they stand as on a number card; None if not."""
     height, width = mask.shape
-    _, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
-    boxes = [Box(*(int(v) for v in row[:4])) for row in stats[1:] if row[4] > 0.001 * mask.size]
-    inner = [box for box in boxes if _inner(box, width, height)]
+    inner = [box for box in components(mask, 0.001 * mask.size) if _inner(box, width, height)]
     if not inner or len(inner) > 14:
         return None
     tall = float(np.median([box.h for box in inner]))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vision.corners import Corner, CornerReader, Demands, Face
 from vision.geometry import Geometry
-from vision.locate import locate, overlap, portrait, side_lengths
+from vision.locate import Region, locate, overlap, portrait, side_lengths
 from vision.network import Network
 from vision.pips import Pips, find_pips, layout_match
 from vision.pixels import Image, Points, as_image
@@ -21,8 +21,6 @@ from vision.scan import scan
 
 #: Below this long over short side a quadrilateral can lie either way.
 _SQUARE: Final = 1.22
-#: One legible corner alone must be this sure; two that agree may each be less.
-_ALONE: Final = 0.95
 _CONFLICT: Final = ("corners disagree", "one corner reads")
 _PIP_LEVELS: Final = (0.35, 0.45, 0.55)
 _LAYOUT_LEAD: Final = 0.02
@@ -60,13 +58,14 @@ class Recogniser:
         self._over = any(profile.layout == "over" for profile in profiles)
         self._has_pips = any(profile.pips for profile in profiles)
 
-    def locate(self, image: Image) -> list[NDArray[np.float64]]:
-        """Quadrilaterals, 4 x 2 in pixels, that can be cards; nothing is read."""
-        return [quad.astype(np.float64) for quad in locate(image, self._geometry)]
+    def locate(self, image: Image, within: Region | None = None) -> list[NDArray[np.float64]]:
+        """Quadrilaterals, 4 x 2 in pixels, that can be cards, of a calibrated table ``within`` a part of the picture
+        if given; nothing is read."""
+        return [quad.astype(np.float64) for quad in locate(image, self._geometry, within)]
 
     def read(self, image: Image) -> list[Found]:
         """Every card of the picture. In a free photograph also cards that only show an index."""
-        found = [self.read_quad(image, quad) for quad in self.locate(image)]
+        found = self.read_quads(image, self.locate(image))
         if self._geometry is not None or not self._over:
             return found
         named = [one.quad for one in found if one.kind == "card"]
@@ -82,38 +81,44 @@ class Recogniser:
 
     def read_quad(self, image: Image, quad: ArrayLike) -> Found:
         """What lies at ``quad``, 4 x 2 in pixels."""
-        upright = portrait(np.asarray(quad, np.float32).reshape(4, 2))
-        sides = side_lengths(upright)
-        views = [upright]
-        if sides[1] + sides[3] < _SQUARE * (sides[0] + sides[2]):
-            views.append(np.asarray(np.roll(upright, -1, axis=0), np.float32))
-        best: Found | None = None
-        for view in views:
-            found = self._read_view(image, view)
-            if found.kind == "card" or best is None:
-                if best is not None and best.kind == "card" and best.card != found.card:
-                    return Found("unknown", None, upright, 0.0, "reads differently upright and sideways")
-                best = found
-        assert best is not None
-        return best
+        return self.read_quads(image, [quad])[0]
 
-    def _read_view(self, image: Image, quad: Points) -> Found:
-        upright = Face.of(rectify(image, quad))
-        corners = self._reader.read([upright, upright.turned()])
-        card, sure, reason = decide(corners)
-        pips = self._pips(upright) if self._has_pips else None
+    def read_quads(self, image: Image, quads: Sequence[ArrayLike]) -> list[Found]:
+        """What lies at each of ``quads``; the readers are asked about all of them at once."""
+        ways = [_ways(np.asarray(quad, np.float32).reshape(4, 2)) for quad in quads]
+        faces = [Face.of(rectify(image, view)) for views in ways for view in views]
+        corners = self._reader.read([side for face in faces for side in (face, face.turned())])
+        seen = iter(zip(faces, corners[::2], corners[1::2], strict=True))
+        found = []
+        for views in ways:
+            best: Found | None = None
+            for view in views:
+                face, *both = next(seen)
+                one = self._decide(image, view, face, both)
+                if best is not None and one.kind == best.kind == "card" and one.card != best.card:
+                    best = Found("unknown", None, views[0], 0.0, "reads differently upright and sideways")
+                    break
+                if best is None or one.kind == "card":
+                    best = one
+            assert best is not None
+            found.append(best)
+        return found
+
+    def _decide(self, image: Image, quad: Points, face: Face, corners: Sequence[Sequence[Corner]]) -> Found:
+        card, sure, reason = decide(corners, self._reader.demands.alone)
+        pips = self._pips(face) if self._has_pips else None
         if card is not None:
             over = any(corner.over for some in corners for corner in some if corner.card)
             if over and pips is not None and pips.rank not in (card[0], "A"):
                 return Found("unknown", None, quad, 0.0, f"the index reads {card}, the pips show {pips.rank}")
             return Found("card", card, quad, sure)
         if pips is not None and not reason.startswith(_CONFLICT) and self._enough(pips, corners):
-            card, sure = self._reader.read_pips(upright, pips)
+            card, sure = self._reader.read_pips(face, pips)
             if card and not any(contradicts(corner, card) for some in corners for corner in some[:1]):
                 return Found("card", card, quad, sure)
-        if not any(corners) and looks_like_back(upright):
+        if not any(corners) and looks_like_back(face):
             return Found("back", None, quad, 0.9)
-        return Found("unknown", None, quad, 0.0, why_unread(image, quad, upright) or reason)
+        return Found("unknown", None, quad, 0.0, why_unread(image, quad, face) or reason)
 
     @staticmethod
     def _enough(pips: Pips, corners: Sequence[Sequence[Corner]]) -> bool:
@@ -133,8 +138,17 @@ class Recogniser:
         return pips if rank == pips.rank and lead > _LAYOUT_LEAD else None
 
 
-def decide(corners: Sequence[Sequence[Corner]]) -> tuple[str | None, float, str]:
-    """The card that the corners agree on, how sure, or why there is none."""
+def _ways(quad: Points) -> list[Points]:
+    """``quad`` as a portrait; also lying, if it is too square to tell."""
+    upright = portrait(quad)
+    sides = side_lengths(upright)
+    if sides[1] + sides[3] < _SQUARE * (sides[0] + sides[2]):
+        return [upright, upright[[1, 2, 3, 0]]]
+    return [upright]
+
+
+def decide(corners: Sequence[Sequence[Corner]], alone: float) -> tuple[str | None, float, str]:
+    """The card that the corners agree on, how sure, or why there is none. One corner ``alone`` must be so sure."""
     named = [corner for some in corners for corner in some if corner.card is not None]
     if not named:
         seen = [corner.reason for some in corners for corner in some[:1] if corner.reason]
@@ -149,7 +163,7 @@ def decide(corners: Sequence[Sequence[Corner]]) -> tuple[str | None, float, str]
                 return None, 0.0, f"one corner reads {card}; another: {corner.reason}"
     sides = sum(any(corner.card for corner in some) for some in corners)
     sure = max(corner.sure for corner in named)
-    if sides < 2 and sure < _ALONE:
+    if sides < 2 and sure < alone:
         return None, 0.0, f"only one corner legible, and not sure: {card}"
     return card, sure, ""
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.corners import CornerReader, Face
+from vision.ink import darkest
 from vision.pixels import Image, Points
 from vision.segment import Box, Index, parts, whole_ranks
 
@@ -24,7 +25,6 @@ _DOWN: Final = 34.0
 _LARGEST: Final = 1600
 _LONGER_SIDE: Final = (7, 130)
 _AT_MOST: Final = 260
-_SURE: Final = 0.97
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +56,7 @@ def scan(image: Image, reader: CornerReader, taken: list[Points]) -> list[Loose]
     ]
     corners = reader.judge([(one.face, one.index) for one in straight])
     for one, corner in zip(straight, corners, strict=True):
-        if corner.card is not None and corner.sure >= _SURE:
+        if corner.card is not None and corner.sure >= reader.demands.loose:
             found.append(Loose(corner.card, corner.sure, one.middle / scale, one.down, one.height / scale))
     return one_a_card(found)
 
@@ -159,7 +159,7 @@ def _inside_any(box: Box, quads: list[Points], scale: float) -> bool:
 
 def printed_parts(image: Image) -> list[Box]:
     """Boxes of dark or coloured parts that lie on something brighter, of the size of ranks and suits."""
-    grey = np.asarray(image.min(axis=2), np.uint8)
+    grey = darkest(image)
     found: dict[tuple[int, int, int, int], Box] = {}
     for window in (25, 61):
         around = cv2.boxFilter(cv2.dilate(grey, np.ones((3, 3), np.uint8)), -1, (window, window)).astype(np.float32)

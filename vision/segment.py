@@ -48,8 +48,24 @@ class Index:
 
 def parts(mask: Image, smallest: int = 14) -> list[Box]:
     """Boxes of what hangs together in ``mask`` and does not touch its upper or left edge."""
-    _, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
-    return [Box(*(int(v) for v in row[:4])) for row in stats[1:] if row[4] >= smallest and row[0] > 0 and row[1] > 0]
+    return [box for box in components(mask, smallest) if box.x > 0 and box.y > 0]
+
+
+def components(mask: Image, smallest: float) -> list[Box]:
+    """Boxes of what hangs together in ``mask``, from top to bottom, if it has ``smallest`` pixels, holes included.
+
+    By their outlines: several times as fast as labelling every pixel.
+    """
+    outlines, tree = cv2.findContours(mask, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
+    found = []
+    for outline, parent in zip(
+        outlines, () if tree is None else np.reshape(tree, (-1, 4))[:, 3].tolist(), strict=True
+    ):
+        # Pixels on and within a chain of neighbours, by Pick's theorem.
+        if parent < 0 and cv2.contourArea(outline) + len(outline) / 2 + 1 >= smallest:
+            x, y = outline.reshape(-1, 2)[0].tolist()
+            found.append(((y, x), Box(*cv2.boundingRect(outline))))
+    return [box for _, box in sorted(found)]
 
 
 def find_over(mask: Image) -> list[Index]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from controller.cards import HIDDEN
 from vision.geometry import Points, overlap
-from vision.layout import Layout
+from vision.layout import Layout, Places
 
 UNKNOWN: Final = "??"
 Quad = NDArray[np.float64]
@@ -122,8 +122,10 @@ class Tracker:
         self.settings = tracking or Tracking()
         self.tracks: list[Track] = []
         self._geometry = layout.geometry()
+        self._places = Places(layout)
         self._numbers = 0
         self._last: float | None = None
+        self._rechecked = False
 
     def observe(self, now: float, quads: Sequence[Quad], read: Read, bare: Bare) -> list[Sighting]:
         """One frame, taken at ``now`` (s, never going back), with the quads (4 x 2, px) located in it. ``read`` is
@@ -133,7 +135,8 @@ class Tracker:
                 self._unsettle(track, now)
         self._last = now
         self._associate(now, quads)
-        for track in self.tracks:
+        self._rechecked = False
+        for track in sorted(self.tracks, key=lambda track: track.read_at):
             if track.missing_since is None and self._is_still(track, now):
                 self._vote(track, now, read)
         return self._gone(now, bare) + self._answers(now)
@@ -196,8 +199,10 @@ class Tracker:
 
     def _vote(self, track: Track, now: float, read: Read) -> None:
         """Read if it is this track's turn, and answer if the readings allow it."""
-        if not track.settling and now - track.read_at < self.settings.recheck_s:
-            return
+        if not track.settling and track.answer != UNKNOWN:
+            if self._rechecked or now - track.read_at < self.settings.recheck_s:
+                return
+            self._rechecked = True  # one a frame, the longest unread first: a full table must not hold up a frame
         track.read_at = now
         reading = read(track.quad)
         named = HIDDEN if reading.kind == "back" else reading.card if reading.kind == "card" else None
@@ -236,7 +241,7 @@ class Tracker:
                 continue
             if any(since < track.still_since for since in undecided):
                 continue
-            position = self.layout.position_at(track.middle)
+            position = self._places.at(track.middle)
             told = (position, track.answer) if position is not None else None
             if told == track.told:
                 continue
@@ -255,7 +260,7 @@ class Tracker:
             and track.missing_since is None
             and self._is_still(track, now)
             and now - track.still_since < self.settings.order_s
-            and self.layout.position_at(track.middle) is not None
+            and self._places.at(track.middle) is not None
         )
 
     def _reason(self, track: Track) -> str:
@@ -275,7 +280,7 @@ class Tracker:
             self.tracks.remove(track)
             if track.told is None:
                 continue
-            if heir is not None and heir.told is None and self.layout.position_at(heir.middle) == track.told[0]:
+            if heir is not None and heir.told is None and self._places.at(heir.middle) == track.told[0]:
                 heir.told, heir.place = track.told, track.place  # told again if it is another card
             else:
                 found += self._left(track, track.told[0], now)

@@ -1,39 +1,43 @@
 """A frame in, sightings out: straighten, locate, track, read what needs reading.
 
-Most frames of a table show what the one before showed. Cards are located anew only when the picture differs from
-the one they were last located in, by more than noise does, and now and then all the same.
+Most frames of a table show what the one before showed. Cards are located anew only where the picture differs from
+the one they were last located in, by more than noise does, and now and then all the same. What looks like the table
+without cards is none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.layout import Layout, View
+from vision.background import COLOUR, LIGHTNESS, WIDTH, Background, most, small
+from vision.geometry import overlap
+from vision.layout import Layout, Places, View
+from vision.locate import Region
 from vision.tracking import Quad, Reading, Sighting, Tracker, Tracking
 
 Image = NDArray[np.uint8]
-#: Felt differs from the table's typical colour by at most this much of a and b, and L, in 8-bit Lab. Measured felts,
-#: drawn and filmed, stay within 4 and 28; a dark sleeve over dark felt is 8 away.
-_COLOUR: Final = 6.0
-_LIGHTNESS: Final = 34.0
 _STEP: Final = 4
-#: A picture this wide, every pixel a mean of many, tells change from noise; a change is this many grey levels.
-_THUMB_WIDTH: Final = 240
+#: In a picture of ``WIDTH`` cells, each a mean of many pixels, a change is this many grey levels.
 _CHANGE: Final = 6
 #: At least this often (s) cards are located whatever the picture does.
 _AGAIN_S: Final = 0.5
+#: A quad that looks like the table without cards to this share is none; its place is bare, at the other share.
+_NO_CARD: Final = 0.7
+_BARE: Final = 0.8
+#: Two quads that overlap so much are of one card.
+_SAME: Final = 0.2
 
 
 class Recogniser(Protocol):
     """What this module needs of ``vision.recognise.Recogniser``."""
 
-    def locate(self, image: Image) -> Sequence[Quad]:
-        """Quads (4 x 2, px) that may be cards."""
+    def locate(self, image: Image, within: Region | None = None) -> Sequence[Quad]:
+        """Quads (4 x 2, px) that may be cards, in a part of the picture if ``within`` is given."""
 
     def read_quad(self, image: Image, quad: Quad) -> Reading:
         """What one quad shows."""
@@ -45,11 +49,16 @@ class Watcher:
     def __init__(self, recogniser: Recogniser, layout: Layout, tracking: Tracking | None = None) -> None:
         self.layout = layout
         self.tracker = Tracker(layout, tracking)
+        self.background = Background(layout)
         self.quads: list[Quad] = []
         self._recogniser = recogniser
         self._view = View(layout)
         self._hull = layout.felt_px()
+        self._geometry = layout.geometry()
+        self._places = Places(layout)
+        self._reach = _card_px(layout)
         self._located: tuple[NDArray[np.uint8], float] | None = None
+        self._found: list[Quad] = []
 
     def straighten(self, image: Image) -> Image:
         """``image`` as the layout speaks of it. Raises ``ValueError`` for another shape."""
@@ -57,34 +66,83 @@ class Watcher:
 
     def frame(self, image: Image, now: float) -> list[Sighting]:
         """One straightened frame, taken at ``now`` (s). What changed on the table, in order of appearance."""
-        if self._changed(image, now):
-            self.quads = [np.asarray(quad, np.float64).reshape(4, 2) for quad in self._recogniser.locate(image)]
+        cells = small(image)
+        self.background.look(cells, now, self._cards)
+        if self._locate(image, cells, now):
+            self.quads = [quad for quad in self._found if self.background.like(quad) < _NO_CARD]
         felt = FeltColour(image, self._hull)
         return self.tracker.observe(
-            now, self.quads, lambda quad: self._recogniser.read_quad(image, quad), lambda quad: felt.bare(quad)
+            now, self.quads, lambda quad: self._recogniser.read_quad(image, quad), lambda quad: self._bare(felt, quad)
         )
 
     def empty(self, image: Image) -> list[str]:
         """The positions of a straightened frame where felt shows and nothing was told to lie."""
         felt = FeltColour(image, self._hull)
-        geometry = self.layout.geometry()
         taken = {track.told[0] for track in self.tracker.tracks if track.told is not None}
         return [
             position
             for position, polygon in self.layout.positions.items()
-            if position not in taken and felt.bare(geometry.to_px(polygon))
+            if position not in taken and felt.bare(self._geometry.to_px(polygon))
         ]
 
-    def _changed(self, image: Image, now: float) -> bool:
-        """True if cards must be located in ``image``, which is then the one to compare with."""
-        height = round(image.shape[0] * _THUMB_WIDTH / image.shape[1])
-        small: Any = cv2.resize(image, (_THUMB_WIDTH, height), interpolation=cv2.INTER_AREA)
+    def _bare(self, felt: FeltColour, quad: Quad) -> bool:
+        return felt.bare(quad) or self.background.like(_shrunk(quad, 0.85)) > _BARE
+
+    def _cards(self) -> list[Quad]:
+        """What lies at a position, or did until a hand covered it: never a part of the table."""
+        tracks = self.tracker.tracks
+        seen = [quad for track in tracks for quad in (track.quad, track.place) if quad is not None] + self._found
+        middles = [self._geometry.to_mm(quad).mean(axis=0) for quad in seen]
+        return [quad for quad, middle in zip(seen, middles, strict=True) if self._places.at(middle) is not None]
+
+    def _locate(self, image: Image, cells: Image, now: float) -> bool:
+        """Locate anew what has changed; False if nothing has."""
+        everything = self._located is None
         if self._located is not None:
             before, when = self._located
-            if 0 <= now - when < _AGAIN_S and int(cv2.absdiff(before, small).max()) < _CHANGE:
+            _, mask = cv2.threshold(most(cv2.absdiff(before, cells)), _CHANGE - 1, 1, cv2.THRESH_BINARY)
+            changed = np.asarray(cv2.dilate(mask, _AROUND), np.uint8)
+            everything = not 0 <= now - when < _AGAIN_S
+            if not everything and not changed.any():
                 return False
-        self._located = (np.asarray(small, np.uint8), now)
+        if everything:
+            self._located = (cells, now)
+            self._found = _quads(self._recogniser.locate(image))
+            return True
+        self._located = (cells, when)
+        scale = image.shape[1] / WIDTH
+        x, y, w, h = (round(scale * value) for value in cv2.boundingRect(changed))
+        part = (x - self._reach, y - self._reach, x + w + self._reach, y + h + self._reach)
+        # Around a change wide enough for a whole card: what it touches is found whole, or is no longer there.
+        new = [quad for quad in _quads(self._recogniser.locate(image, part)) if _touches(changed, quad / scale)]
+        old = [quad for quad in self._found if not _touches(changed, quad / scale)]
+        self._found = [quad for quad in old if all(overlap(quad, other) < _SAME for other in new)] + new
         return True
+
+
+_AROUND: Final = np.ones((3, 3), np.uint8)
+
+
+def _quads(located: Sequence[Quad]) -> list[Quad]:
+    return [np.asarray(quad, np.float64).reshape(4, 2) for quad in located]
+
+
+def _touches(changed: NDArray[np.uint8], quad: Quad) -> bool:
+    """Does ``quad`` (in cells) hold anything that changed?"""
+    mask = np.zeros_like(changed)
+    cv2.fillConvexPoly(mask, np.round(quad).astype(np.int32), 1)
+    return bool((mask & changed).any())
+
+
+def _card_px(layout: Layout) -> int:
+    """The diagonal of a card in pixels where it looks largest."""
+    geometry, (width, height) = layout.geometry(), layout.card_mm
+    spans = []
+    for position in layout.positions:
+        x, y = layout.middle_mm(position)
+        ends = geometry.to_px([(x - width / 2, y - height / 2), (x + width / 2, y + height / 2)])
+        spans.append(float(np.hypot(*(ends[1] - ends[0]))))
+    return round(1.2 * max(spans))
 
 
 class FeltColour:
@@ -103,7 +161,7 @@ class FeltColour:
         if len(inside) == 0:
             return True  # outside the picture
         away = np.abs(inside - self._typical)
-        like = (away[:, 1] < _COLOUR) & (away[:, 2] < _COLOUR) & (away[:, 0] < _LIGHTNESS)
+        like = (away[:, 1] < COLOUR) & (away[:, 2] < COLOUR) & (away[:, 0] < LIGHTNESS)
         return bool(like.mean() > 0.6)
 
     def _pixels(self, polygon: NDArray[np.int32]) -> NDArray[np.float64]:

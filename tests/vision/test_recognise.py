@@ -82,7 +82,7 @@ def test_blur_is_refused_with_its_reason(table_reader: Recogniser) -> None:
 
 
 def test_no_corner_no_name() -> None:
-    assert decide([[], []]) == (None, 0.0, "no index found")
+    assert decide([[], []], alone=0.95) == (None, 0.0, "no index found")
 
 
 def test_a_recogniser_without_decks_is_refused() -> None:

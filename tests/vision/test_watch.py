@@ -21,10 +21,11 @@ class Knows:
 
     def __init__(self, felt: Felt) -> None:
         self.felt = felt
-        self.located = 0
+        self.located = self.in_part = 0
 
-    def locate(self, image: Any) -> list[Quad]:  # noqa: ARG002
-        self.located += 1
+    def locate(self, image: Any, within: Any = None) -> list[Quad]:  # noqa: ARG002
+        self.located += within is None
+        self.in_part += within is not None
         geometry = scene("baccarat").layout((1280, 720)).geometry()
         return [geometry.to_px(corners_mm(card, (63.0, 88.0))) for card in self.felt.lying(0)]
 
@@ -63,12 +64,16 @@ def table() -> Table:
 
 def test_cards_are_located_anew_when_the_picture_changes_and_now_and_then(table: Table) -> None:
     table.frames(12)
-    assert table.recogniser.located == 1  # noise is no change
+    assert (table.recogniser.located, table.recogniser.in_part) == (1, 0)  # noise is no change
     table.felt.place("KH", "player/0", 0)
     assert table.frames(8) == [("player/0", "KH")]
-    assert table.recogniser.located == 2
+    assert (table.recogniser.located, table.recogniser.in_part) == (
+        2,
+        1,
+    )  # the card's surroundings; half a second is over
     table.frames(25)  # a second: twice anyway
     assert 3 <= table.recogniser.located <= 5
+    assert table.recogniser.in_part == 1
 
 
 def test_positions_are_known_to_be_empty_where_felt_shows(table: Table) -> None:

@@ -142,7 +142,7 @@ class Reading:
 class Sees:
     """A recogniser that finds one king of hearts in every picture."""
 
-    def locate(self, image: Any) -> list[Any]:  # noqa: ARG002
+    def locate(self, image: Any, within: Any = None) -> list[Any]:  # noqa: ARG002
         return [np.array([[60, 110], [123, 110], [123, 198], [60, 198]], np.float64)]
 
     def read_quad(self, image: Any, quad: Any) -> Reading:  # noqa: ARG002
