@@ -3,7 +3,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint install test-install mutants fuzz kills month soak audit-dependencies bench-vision train reference
+.PHONY: demo test lint install test-install mutants fuzz kills month soak audit-dependencies bench-vision crossvalidate-vision train
+.PHONY: reference
 .PHONY: lock clean
 
 $(READY): requirements.lock pyproject.toml
@@ -71,6 +72,9 @@ lock: $(READY)           ## write requirements.lock and requirements-run.lock an
 
 bench-vision: $(READY)   ## the recogniser on the labelled photographs and clips (DEALERD_SHARED), and its time a frame
 	$(PY) tests/vision/bench.py
+
+crossvalidate-vision: $(READY)  ## the recogniser's thresholds chosen anew without each deck in turn (DEALERD_SHARED); 10 minutes
+	$(PY) tests/vision/crossvalidate.py
 
 # The training has an environment of its own, with PyTorch; its art and fonts are Debian and npm packages.
 TRAIN_STEPS := 4000

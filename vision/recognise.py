@@ -9,6 +9,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vision.backs import Backs
 from vision.corners import Corner, CornerReader, Demands, Face
 from vision.geometry import Geometry
 from vision.locate import Region, locate, overlap, portrait, side_lengths
@@ -22,6 +23,7 @@ from vision.scan import scan
 #: Below this long over short side a quadrilateral can lie either way.
 _SQUARE: Final = 1.22
 _CONFLICT: Final = ("corners disagree", "one corner reads")
+_FOREIGN: Final = "face down, but the back is not that of this deck"
 _PIP_LEVELS: Final = (0.35, 0.45, 0.55)
 _LAYOUT_LEAD: Final = 0.02
 _BLURRED: Final = 60.0
@@ -54,9 +56,14 @@ class Recogniser:
         if not profiles:
             raise ValueError("a recogniser needs at least one deck profile")
         self._reader = CornerReader(profiles, Network(), demands)
+        self._backs = Backs(profiles)
         self._geometry = geometry
         self._over = any(profile.layout == "over" for profile in profiles)
         self._has_pips = any(profile.pips for profile in profiles)
+
+    def demand(self, demands: Demands) -> None:
+        """From now on be so strict."""
+        self._reader.demands = demands
 
     def locate(self, image: Image, within: Region | None = None) -> list[NDArray[np.float64]]:
         """Quadrilaterals, 4 x 2 in pixels, that can be cards, of a calibrated table ``within`` a part of the picture
@@ -116,7 +123,11 @@ class Recogniser:
             card, sure = self._reader.read_pips(face, pips)
             if card and not any(contradicts(corner, card) for some in corners for corner in some[:1]):
                 return Found("card", card, quad, sure)
+        if self._backs.match(face.picture):
+            return Found("back", None, quad, 0.9)
         if not any(corners) and looks_like_back(face):
+            if self._backs.known:
+                return Found("unknown", None, quad, 0.0, _FOREIGN)
             return Found("back", None, quad, 0.9)
         return Found("unknown", None, quad, 0.0, why_unread(image, quad, face) or reason)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import cv2
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 
 from vision.pixels import Image
-from vision.profiles import built_in, load_profile
+from vision.profiles import BACK_SIZE, built_in, load_profile
 from vision.recognise import Found, Recogniser, decide
+from vision.simulated.faces import face
 from vision.simulated.felt import Felt
 from vision.simulated.render import Conditions, Renderer
 from vision.simulated.scene import scene
@@ -61,6 +63,24 @@ def test_a_card_face_down_is_a_back_and_has_no_name(table_reader: Recogniser) ->
     found = table_reader.read(picture({"player/0": "QH"}, down=("player/0",)))
     assert [one.kind for one in found] == ["back"]
     assert names(found) == []
+
+
+def with_back(back: Image) -> Recogniser:
+    small = np.asarray(cv2.resize(back, BACK_SIZE, interpolation=cv2.INTER_AREA), np.uint8)
+    profile = replace(load_profile("live-casino"), backs=small[None])
+    return Recogniser([profile], scene("baccarat").layout(SIZE).geometry())
+
+
+def test_a_deck_that_knows_its_back_takes_no_other_and_never_a_face_for_it() -> None:
+    table = picture({"player/0": "QH", "banker/0": "8S"}, down=("player/0",))
+    own, _ = face("**", "live", (63.0, 88.0))
+    mine = with_back(own).read(table)
+    assert sorted((one.kind, one.card) for one in mine) == [("back", None), ("card", "8S")]
+    another = with_back(np.ascontiguousarray(own[:, :, ::-1])).read(table)
+    assert sorted((one.kind, one.card, one.reason) for one in another if one.kind != "card") == [
+        ("unknown", None, "face down, but the back is not that of this deck")
+    ]
+    assert names(another) == ["8S"]
 
 
 def test_felt_lettering_is_no_card(table_reader: Recogniser) -> None:
