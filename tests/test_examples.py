@@ -15,6 +15,9 @@ from controller.rules.options import GameOptions
 from drivers.registry import PROTOCOLS
 from drivers.settings import ShoeSettings
 from drivers.tags import TagRegistry, write_registry
+from vision.layout import load as load_layout
+from vision.profiles import load_profile
+from vision.settings import CameraSettings
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FILES = sorted(EXAMPLES.glob("*.toml"))
@@ -86,6 +89,18 @@ def test_every_key_of_a_shoe_is_shown_somewhere() -> None:
     text = "".join(file.read_text() for file in DEVICES)
     missing = [name for name in ShoeSettings.__struct_fields__ if not re.search(rf"\b{name} =", text)]
     assert missing == ["as_reader"]  # an Angel Eye for blackjack: docs/hardware/angel.md
+
+
+def test_every_key_of_a_camera_is_shown_with_its_default(at: Path) -> None:
+    file = EXAMPLES / "device-camera.toml"
+    text = file.read_text()
+    assert all(re.search(rf"^(# )?{name} =", text, re.MULTILINE) for name in CameraSettings.__struct_fields__)
+    shown, plain = (load(put(file, at, one)).config.camera for one in (_BEHIND.sub(r"\1", text), text))
+    assert shown is not None
+    # A size and a rate are examples: by default they are the camera's own.
+    assert msgspec.structs.replace(shown, width=0, height=0, fps=0.0) == plain
+    load_layout(shown.layout)
+    assert [load_profile(name).name for name in shown.profiles] == ["live-casino"]
 
 
 def test_no_two_examples_share_an_address(at: Path) -> None:

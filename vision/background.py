@@ -103,7 +103,7 @@ class Background:
         free = cv2.dilate(taken, np.ones((3, 3), np.uint8)) == 0
         if self._follow_light(frame, free):
             self._strange_since = None
-            self._learn(frame, now, free)
+            self._learn(cells, now, free)
         elif self._strange_since is None:
             self._strange_since = now
         elif now - self._strange_since > _STILL_S:
@@ -133,10 +133,11 @@ class Background:
             return False
         return True
 
-    def _learn(self, frame: Plane, now: float, free: _Mask) -> None:
+    def _learn(self, cells: Image, now: float, free: _Mask) -> None:
+        frame = cells.astype(np.float32)
         differs = self._different(frame)
         self._mean += (np.float32(_RATE) * (free & ~differs))[..., None] * (frame - self._mean)
-        felt = self._felt(frame)
+        felt = self._felt(cells)
         bare = np.bincount(self._place.reshape(-1), felt.reshape(-1), len(self._sizes)) / self._sizes > _BARE
         bare[0] = True  # beside the positions a card is nobody's
         begins = most(cv2.absdiff(frame, self._seen)) > _LEVELS + _SHARE * most(frame)
@@ -147,10 +148,13 @@ class Background:
         np.copyto(self._mean, frame, where=ripe[..., None])
         self._known |= ripe
 
-    def _felt(self, frame: Plane) -> _Mask:
-        lab = np.asarray(cv2.cvtColor(frame / 255, cv2.COLOR_BGR2LAB), np.float32)
-        away = np.abs(lab - np.median(lab[self._hull], axis=0)) * np.array([2.55, 1, 1], np.float32)
-        return np.asarray((away[..., 0] < LIGHTNESS) & (away[..., 1] < COLOUR) & (away[..., 2] < COLOUR), np.bool_)
+    def _felt(self, cells: Image) -> _Mask:
+        lab = np.asarray(cv2.cvtColor(cells, cv2.COLOR_BGR2LAB), np.uint8)
+        typical = np.median(lab[self._hull], axis=0)
+        limits = np.array([LIGHTNESS, COLOUR, COLOUR])
+        # Exactly that far away is too far, as for FeltColour.
+        low, high = np.floor(typical - limits) + 1, np.ceil(typical + limits) - 1
+        return np.asarray(cv2.inRange(lab, low, high), np.uint8) > 0
 
     def _corners(self, polygon: Quad) -> NDArray[np.int32]:
         return np.round((polygon + 0.5) * self._scale - 0.5).astype(np.int32)

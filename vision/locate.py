@@ -31,6 +31,8 @@ _LARGEST: Final = 1600
 _LARGE_ENOUGH: Final = 960
 _SMALLEST_SHORT_SIDE: Final = 28.0
 _SMALLEST_AREA: Final = _SMALLEST_SHORT_SIDE * _SMALLEST_SHORT_SIDE * 1.2
+#: Boxes around outlines are of one thing if place and size differ by so many pixels altogether.
+_ALIKE: Final = 8
 #: Pixels from the line beyond which a point counts less, and how often lines are fitted with such weights.
 _HUBER: Final = 1.345
 _TURNS: Final = 4
@@ -65,7 +67,10 @@ def _located(
         small = np.asarray(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
     sizes = _expected_area(geometry, scale) if geometry is not None else (_SMALLEST_AREA, 0.9 * small[..., 0].size)
     found: list[tuple[float, Points]] = []
-    for outline in _outlines(small, levels, sizes):
+    done: list[tuple[int, int, int, int]] = []
+    for outline, box in _outlines(small, levels, sizes):
+        if geometry is not None and any(_apart(box, other) <= _ALIKE for other in done):
+            continue  # of a calibrated table one level that fits is enough
         fitted = fit_quad(outline)
         if fitted is None:
             continue
@@ -73,7 +78,12 @@ def _located(
         quad = np.asarray((quad + 0.5) / scale - 0.5 + origin, np.float32)
         if shaped(quad, geometry):
             found.append((score, quad))
+            done.append(box)
     return distinct(found)
+
+
+def _apart(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> int:
+    return abs(a[0] - b[0]) + abs(a[1] - b[1]) + abs(a[2] - b[2]) + abs(a[3] - b[3])
 
 
 @lru_cache(maxsize=8)
@@ -100,11 +110,13 @@ def percentiles(grey: Image, shares: Sequence[float]) -> list[float]:
     return [float(np.searchsorted(counts, share * (grey.size - 1), side="right")) for share in shares]
 
 
-def _outlines(image: Image, levels: tuple[int, ...], sizes: tuple[float, float]) -> list[Points]:
-    """Outlines of bright areas at several levels, those left out that another level has nearly alike."""
+def _outlines(
+    image: Image, levels: tuple[int, ...], sizes: tuple[float, float]
+) -> list[tuple[Points, tuple[int, int, int, int]]]:
+    """Outlines of bright areas at several levels with the boxes around them (left, top, width, height), those left
+    out that another level has nearly alike."""
     grey = cv2.blur(darkest(image), (3, 3))
-    kept: list[Points] = []
-    seen: list[tuple[int, int, int, int]] = []
+    kept: list[tuple[Points, tuple[int, int, int, int]]] = []
     for level in levels:
         _, mask = cv2.threshold(grey, level, 255, cv2.THRESH_BINARY)
         outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
@@ -112,9 +124,8 @@ def _outlines(image: Image, levels: tuple[int, ...], sizes: tuple[float, float])
             if len(outline) < 90 or not sizes[0] < cv2.contourArea(outline) < sizes[1]:
                 continue
             x, y, w, h = cv2.boundingRect(outline)
-            if not any(abs(x - a) + abs(y - b) + abs(w - c) + abs(h - d) <= 4 for a, b, c, d in seen):
-                seen.append((x, y, w, h))
-                kept.append(as_points(outline))
+            if not any(_apart((x, y, w, h), other) <= 4 for _, other in kept):
+                kept.append((as_points(outline), (x, y, w, h)))
     return kept
 
 

@@ -114,6 +114,10 @@ class Track:
         return self.answer is None
 
 
+#: True if a track answered already looks as it did when it was last read.
+Same = Callable[[Track], bool]
+
+
 class Tracker:
     """Follows the cards of one table. Not for several threads."""
 
@@ -127,9 +131,12 @@ class Tracker:
         self._last: float | None = None
         self._rechecked = False
 
-    def observe(self, now: float, quads: Sequence[Quad], read: Read, bare: Bare) -> list[Sighting]:
+    def observe(
+        self, now: float, quads: Sequence[Quad], read: Read, bare: Bare, same: Same = lambda _: False
+    ) -> list[Sighting]:
         """One frame, taken at ``now`` (s, never going back), with the quads (4 x 2, px) located in it. ``read`` is
-        called for the quads that need it. Returns what changed, in order of appearance."""
+        called for the quads that need it, of those answered already only where ``same`` does not say that they look
+        as they did. Returns what changed, in order of appearance."""
         if self._last is not None and now - self._last > self.settings.gap_s:
             for track in self.tracks:
                 self._unsettle(track, now)
@@ -138,7 +145,7 @@ class Tracker:
         self._rechecked = False
         for track in sorted(self.tracks, key=lambda track: track.read_at):
             if track.missing_since is None and self._is_still(track, now):
-                self._vote(track, now, read)
+                self._vote(track, now, read, same)
         return self._gone(now, bare) + self._answers(now)
 
     def lying(self) -> list[Sighting]:
@@ -197,10 +204,13 @@ class Tracker:
 
     # --- reading -------------------------------------------------------------------------------------------
 
-    def _vote(self, track: Track, now: float, read: Read) -> None:
+    def _vote(self, track: Track, now: float, read: Read, same: Same) -> None:
         """Read if it is this track's turn, and answer if the readings allow it."""
         if not track.settling and track.answer != UNKNOWN:
             if self._rechecked or now - track.read_at < self.settings.recheck_s:
+                return
+            if same(track):
+                track.read_at = now
                 return
             self._rechecked = True  # one a frame, the longest unread first: a full table must not hold up a frame
         track.read_at = now

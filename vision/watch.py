@@ -8,7 +8,7 @@ without cards is none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import cv2
 import numpy as np
@@ -18,7 +18,7 @@ from vision.background import COLOUR, LIGHTNESS, WIDTH, Background, most, small
 from vision.geometry import overlap
 from vision.layout import Layout, Places, View
 from vision.locate import Region
-from vision.tracking import Quad, Reading, Sighting, Tracker, Tracking
+from vision.tracking import Quad, Reading, Sighting, Track, Tracker, Tracking
 
 Image = NDArray[np.uint8]
 _STEP: Final = 4
@@ -29,8 +29,11 @@ _AGAIN_S: Final = 0.5
 #: A quad that looks like the table without cards to this share is none; its place is bare, at the other share.
 _NO_CARD: Final = 0.7
 _BARE: Final = 0.8
-#: Two quads that overlap so much are of one card.
+#: Two quads that overlap so much are of one card; so much, and it has not stirred.
 _SAME: Final = 0.2
+_STILL_THERE: Final = 0.9
+#: A card that looks as before is read again after this long (s) all the same.
+_READ_ANYWAY_S: Final = 10.0
 
 
 class Recogniser(Protocol):
@@ -59,6 +62,8 @@ class Watcher:
         self._reach = _card_px(layout)
         self._located: tuple[NDArray[np.uint8], float] | None = None
         self._found: list[Quad] = []
+        #: How each card looked when it was last read, by the number of its track.
+        self._looks: dict[int, _Look] = {}
 
     def straighten(self, image: Image) -> Image:
         """``image`` as the layout speaks of it. Raises ``ValueError`` for another shape."""
@@ -71,8 +76,14 @@ class Watcher:
         if self._locate(image, cells, now):
             self.quads = [quad for quad in self._found if self.background.like(quad) < _NO_CARD]
         felt = FeltColour(image, self._hull)
+        there = {track.number for track in self.tracker.tracks}
+        self._looks = {number: look for number, look in self._looks.items() if number in there}
         return self.tracker.observe(
-            now, self.quads, lambda quad: self._recogniser.read_quad(image, quad), lambda quad: self._bare(felt, quad)
+            now,
+            self.quads,
+            lambda quad: self._recogniser.read_quad(image, quad),
+            lambda quad: self._bare(felt, quad),
+            lambda track: self._same(track, cells, now),
         )
 
     def empty(self, image: Image) -> list[str]:
@@ -87,6 +98,21 @@ class Watcher:
 
     def _bare(self, felt: FeltColour, quad: Quad) -> bool:
         return felt.bare(quad) or self.background.like(_shrunk(quad, 0.85)) > _BARE
+
+    def _same(self, track: Track, cells: Image, now: float) -> bool:
+        """Does it look as when it was last read? It is read again all the same before long."""
+        look = self._looks.get(track.number)
+        if look is not None and now - look.when < _READ_ANYWAY_S and overlap(track.quad, look.quad) > _STILL_THERE:
+            part = cells[look.rows, look.columns]
+            if int(cv2.absdiff(part, look.cells).max()) < _CHANGE:
+                return True
+        corners = track.quad * (WIDTH / self.layout.size[0])
+        low = np.maximum(np.floor(corners.min(axis=0)).astype(int), 0)
+        high = np.maximum(np.ceil(corners.max(axis=0)).astype(int) + 1, low + 1)
+        rows, columns = slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0]))
+        if cells[rows, columns].size:
+            self._looks[track.number] = _Look(track.quad, rows, columns, cells[rows, columns], now)
+        return False
 
     def _cards(self) -> list[Quad]:
         """What lies at a position, or did until a hand covered it: never a part of the table."""
@@ -118,6 +144,16 @@ class Watcher:
         old = [quad for quad in self._found if not _touches(changed, quad / scale)]
         self._found = [quad for quad in old if all(overlap(quad, other) < _SAME for other in new)] + new
         return True
+
+
+class _Look(NamedTuple):
+    """The cells around a card when it was read."""
+
+    quad: Quad
+    rows: slice
+    columns: slice
+    cells: Image
+    when: float
 
 
 _AROUND: Final = np.ones((3, 3), np.uint8)

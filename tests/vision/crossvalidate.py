@@ -87,6 +87,7 @@ def remembered() -> Iterator[None]:
         mock.patch.object(CornerReader, "read_pips", once(CornerReader.read_pips, lambda _, face, p: (id(face), p))),
         mock.patch.object(CornerReader, "evidence", remembered_evidence),
         mock.patch.object(scan, "printed_parts", once(scan.printed_parts, lambda _: 0)),
+        mock.patch.object(scan, "pairs", once(scan.pairs, tuple)),
         mock.patch.object(scan, "straighten", once(scan.straighten, lambda _, *ends: bytes_of(*ends))),
         mock.patch.object(ink, "redness", once(ink.redness, place)),
     ]
