@@ -33,9 +33,10 @@ _SHARE: Final = 0.09
 #: Learnt after lying still so long: felt, and anything else (s).
 _FELT_S: Final = 2.0
 _STILL_S: Final = 20.0
-#: How much of each look goes into the model, and the time between looks (s).
+#: How much of each look goes into the model, and the time between looks (s), in frames that cost much anyway as well.
 _RATE: Final = 0.1
 _EVERY_S: Final = 0.2
+_BUSY_S: Final = 1.0
 #: Fewer known cells than this share say nothing of the light; fewer that look like the model, and nothing is learnt.
 _ENOUGH: Final = 0.1
 _LIKE: Final = 0.5
@@ -74,8 +75,10 @@ class Background:
         for number, polygon in enumerate(layout.positions.values(), 1):
             cv2.fillConvexPoly(self._place, self._corners(geometry.to_px(polygon)), number)
         self._sizes = np.maximum(np.bincount(self._place.reshape(-1), minlength=len(layout.positions) + 1), 1)
-        hull = self._cells(layout.felt_px().astype(np.float64))
-        self._hull = hull[0][::_NTH], hull[1][::_NTH]
+        hull = np.zeros(self._shape, np.uint8)
+        cv2.fillConvexPoly(hull, self._corners(layout.felt_px().astype(np.float64)), 1)
+        rows, columns = np.nonzero(hull)
+        self._hull = rows[::_NTH], columns[::_NTH]
         self._mean = np.zeros((*self._shape, 3), np.float32)
         self._known = np.zeros(self._shape, np.bool_)
         self._seen = np.full((*self._shape, 3), -1e3, np.float32)
@@ -89,10 +92,10 @@ class Background:
         """Where the last frame differs from the model, or nothing is known; one value a cell."""
         return self._differs
 
-    def look(self, cells: Image, now: float, cards: Callable[[], Iterable[Quad]]) -> None:
+    def look(self, cells: Image, now: float, cards: Callable[[], Iterable[Quad]], *, busy: bool = False) -> None:
         """A frame as ``small`` makes it, taken at ``now`` (s). Asked only when the model learns: the ``cards``
-        (4 x 2, px each) that lie there, seen or covered."""
-        if 0 <= now - self._looked < _EVERY_S:
+        (4 x 2, px each) that lie there, seen or covered. While ``busy`` it learns less often."""
+        if 0 <= now - self._looked < (_BUSY_S if busy else _EVERY_S):
             self._differs = self._different(cells.astype(np.float32))
             return
         self._looked = now
@@ -112,8 +115,16 @@ class Background:
 
     def like(self, quad: Quad) -> float:
         """The share of ``quad`` (4 x 2, px) that looks like the model in the last frame; 0 outside the picture."""
-        cells = self._cells(quad)
-        return 1.0 - float(self._differs[cells].mean()) if cells[0].size else 0.0
+        corners = self._corners(quad)
+        low = np.clip(corners.min(axis=0), 0, (self._shape[1], self._shape[0])).tolist()
+        high = np.clip(corners.max(axis=0) + 1, 0, (self._shape[1], self._shape[0])).tolist()
+        part = self._differs[low[1] : high[1], low[0] : high[0]]
+        if not part.size:
+            return 0.0
+        mask = np.zeros(part.shape, np.uint8)
+        cv2.fillConvexPoly(mask, corners - low, 1)
+        cells = part[mask > 0]
+        return 1.0 - float(cells.mean()) if cells.size else 0.0
 
     def _different(self, frame: Plane) -> _Mask:
         off = most(cv2.absdiff(frame, self._mean))
@@ -158,10 +169,3 @@ class Background:
 
     def _corners(self, polygon: Quad) -> NDArray[np.int32]:
         return np.round((polygon + 0.5) * self._scale - 0.5).astype(np.int32)
-
-    def _cells(self, polygon: Quad) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Rows and columns of the cells in a convex ``polygon`` (n x 2, px)."""
-        mask = np.zeros(self._shape, np.uint8)
-        cv2.fillConvexPoly(mask, self._corners(polygon), 1)
-        rows, columns = np.nonzero(mask)
-        return rows, columns

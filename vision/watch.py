@@ -72,8 +72,9 @@ class Watcher:
     def frame(self, image: Image, now: float) -> list[Sighting]:
         """One straightened frame, taken at ``now`` (s). What changed on the table, in order of appearance."""
         cells = small(image)
-        self.background.look(cells, now, self._cards)
-        if self._locate(image, cells, now):
+        located = self._locate(image, cells, now)
+        self.background.look(cells, now, self._cards, busy=located)
+        if located:
             self.quads = [quad for quad in self._found if self.background.like(quad) < _NO_CARD]
         felt = FeltColour(image, self._hull)
         there = {track.number for track in self.tracker.tracks}
