@@ -54,14 +54,12 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play, then check."""
     from controller.simulation.demo import Play, check_journal, good
-    from controller.simulation.studio import CAMERA_GAMES, Scene, Studio, StudioError
+    from controller.simulation.studio import Scene, Studio, StudioError
 
     if args.rounds is not None and args.rounds < 1:
         raise UsageError(f"--rounds {args.rounds}: at least 1")
     if not 0 <= args.speed < float("inf"):
         raise UsageError(f"--speed {args.speed:g}: 0 or more")
-    if args.camera and args.game not in CAMERA_GAMES:
-        raise UsageError(f"--camera: the simulated felt has room for {' and '.join(CAMERA_GAMES)}, not {args.game}")
     if args.json and args.rounds is None:
         raise UsageError("--json needs --rounds N: without a view only a demo that ends is of use")
     # Shoe and camera can agree only if the shoe names each card as it is drawn.

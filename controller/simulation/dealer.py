@@ -27,11 +27,14 @@ class Dealer(Peer):
         self.hands = Hands(args.camera, args.shoe_log) if args.camera is not None else None
         self.hand_over = False
         self._to_turn: list[str] = []
+        self._to_part: list[tuple[str, str]] = []
 
     def react(self, frame: Frame) -> tuple[float, Action] | None:
         """See ``Peer.react``."""
         if frame["type"] == "card_revealed":
             self._to_turn.append(frame["data"]["position"])
+        if frame["type"] == "hand_split" and frame["data"]["lines"][0].startswith("seat/"):
+            self._to_part.append(tuple(frame["data"]["lines"]))
         if frame["type"] != "step_opened":
             return None
         data = frame["data"]
@@ -70,9 +73,12 @@ class Dealer(Peer):
         self._say(Hands.collect)
 
     def _turn(self) -> None:
-        """Turn what was announced since the last look."""
+        """Turn and part what was announced since the last look."""
         while self._to_turn:
             self._say(partial(Hands.turn, position=self._to_turn.pop(0)))
+        while self._to_part:
+            first, second = self._to_part.pop(0)
+            self._say(partial(Hands.move, position=f"{first}/1", to=f"{second}/0"))
 
     def _say(self, what: Callable[[Hands], None]) -> None:
         """Do something with the cards before the camera, if there is one."""

@@ -23,7 +23,8 @@ class GameServer(Peer):
         super().__init__(args)
         self.rounds: int | None = args.rounds
         self.played = 0
-        self.game = load(args.table).config.game.game
+        game = load(args.table).config.game
+        self.game, self.seats = game.game, game.seats
 
     def react(self, frame: Frame) -> tuple[float, Action] | None:
         """See ``Peer.react``."""
@@ -52,7 +53,7 @@ class GameServer(Peer):
         if self.game != "classic":
             return self._do("close_bets")
         rng = self.rng(_shoe_number(frame), frame["round_in_shoe"], "seats")
-        return self._do("close_bets", seats=sorted(rng.sample(range(1, 8), rng.randint(1, 7))))
+        return self._do("close_bets", seats=sorted(rng.sample(range(1, self.seats + 1), rng.randint(1, self.seats))))
 
     def _demand(self, frame: Frame) -> bool:
         data, round_ = frame["data"], self.client.state["round"]
@@ -76,7 +77,7 @@ class BookServer(GameServer):
 
     def __init__(self, args: argparse.Namespace) -> None:
         super().__init__(args)
-        self.players = Players(self.game, self.seed)
+        self.players = Players(self.game, self.seed, seats=self.seats)
         self._placed: tuple[str, list[Row]] = ("", [])
 
     def react(self, frame: Frame) -> tuple[float, Action] | None:

@@ -36,6 +36,10 @@ class Hands:
             self._face_down.discard(position)
             self._camera.ask(f"turn {position}")
 
+    def move(self, position: str, to: str) -> None:
+        """Slide the second card of a split hand to its own."""
+        self._camera.ask(f"move {position} {to}")
+
     def collect(self) -> None:
         """Clear the felt."""
         self._left()  # what left the shoe and was never laid down goes, too

@@ -18,13 +18,13 @@ SIDE_BETS = {"boundless": ("pairs", "bust_bonus", "lucky_trio", "poker_trio"), "
 class Players:
     """Six players of one table and their balances in minor units."""
 
-    def __init__(self, game: str, seed: str, count: int = 6) -> None:
+    def __init__(self, game: str, seed: str, count: int = 6, seats: int = 7) -> None:
         self._game = game
         self._seed = seed
         self.balances = {f"v{number}": FIRST_BALANCE for number in range(1, count + 1)}
         #: Four of them keep their seats for the evening, the others bet behind.
-        seats = sorted(Random(f"{seed}/seats").sample(range(1, 8), 4))
-        self._seated = dict(zip(self.balances, seats, strict=False)) if game == "classic" else {}
+        taken = sorted(Random(f"{seed}/seats").sample(range(1, seats + 1), min(4, seats)))
+        self._seated = dict(zip(self.balances, taken, strict=False)) if game == "classic" else {}
 
     def _rng(self, *where: object) -> Random:
         return Random("/".join(map(str, (self._seed, "players", *where))))

@@ -29,8 +29,8 @@ PEOPLE = {
     "supervisor": "sam",
     "camera": "camera",
 }
-#: Games whose cards a simulated camera's table has room for.
-CAMERA_GAMES = ("boundless", "baccarat")
+#: Seats of classic that the felt before the simulated camera has room for.
+CAMERA_SEATS = 2
 START_S = 20.0
 STOP_S = 10.0
 
@@ -91,6 +91,8 @@ class Studio:
         rules: dict[str, Any] = {"game": scene.game, "decisions": scene.decisions}
         if scene.game == "boundless":
             rules["peek_delay_s"] = 1.5 / speed if speed > 0 else 0.0
+        if scene.game == "classic" and scene.camera:
+            rules["seats"] = CAMERA_SEATS
         rules |= scene.rules
         window = 0.3 / speed if speed > 0 else 0.0
         lines = [

@@ -285,7 +285,11 @@ def _decision_closed(state: TableState, fact: f.DecisionClosed, now: int) -> Non
 
 def _hand_split(state: TableState, fact: f.HandSplit, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
+    first, second = (f"{line}/{n}" for line, n in zip(fact.lines, (1, 0), strict=True))
     state.round.part(fact.lines)
+    moved = state.sighted.pop(first, None) if first.startswith("seat/") else None
+    if moved is not None:  # the card moves with its hand: the camera need not have seen it on its way
+        state.sighted[second] = moved
 
 
 def _order_kept(state: TableState, fact: f.ShoeOrderKept, now: int) -> None:  # noqa: ARG001

@@ -18,6 +18,10 @@ _ROOM_MM: Final = 6.0
 _PITCH_MM: Final = CARD_MM[0] + 2 * _ROOM_MM + 1.0
 
 
+#: Seats of the classic scene, with room for six cards in each of two hands.
+CLASSIC_SEATS: Final = 2
+
+
 class SceneError(Exception):
     """No such scene."""
 
@@ -101,12 +105,10 @@ def _boundless() -> Scene:
 
 
 def _classic() -> Scene:
-    seats = 3
     positions = _row("burn", 11, 82, 10) | _row("dealer", 9, 82, 124)
-    for seat in range(seats):
-        x = 16 + seat * 4.3 * _PITCH_MM
+    for seat in range(1, CLASSIC_SEATS + 1):
         for hand in range(2):
-            positions |= _row(f"seat/{seat}/hand/{hand}", 4, x, 238 + hand * 114)
+            positions |= _row(f"seat/{seat}/hand/{hand}", 6, 494 * seat - 478, 238 + hand * 114)
     return Scene(
         name="studio-classic",
         extent_mm=(1000.0, 562.0),

@@ -102,6 +102,26 @@ def test_baccarat_draws_no_third_card_over_an_open_claim(bench: Any) -> None:
     assert b.step == "draw player/2"
 
 
+@pytest.mark.parametrize("slid_first", [True, False], ids=["slid before the next card", "slid after it was read"])
+def test_a_split_takes_what_the_camera_saw_along(bench: Any, slid_first: bool) -> None:
+    b = bench("classic", sources="both", burn="none")
+    b.ok("camera_health", ok=True, role="camera")
+    for command in ("start_shift", "load_shoe", "open_bets"):
+        b.ok(command)
+    b.ok("close_bets", seats=[1])
+    deal(b, "seat/1/hand/0/0=8C dealer/0=6C seat/1/hand/0/1=8H")
+    b.demand("seat/1/hand/0", 2, False, split=True)
+    slid = (("seat/1/hand/0/1", None), ("seat/1/hand/1/0", "8H"))
+    if slid_first:
+        see(b, *slid)
+    b.cards("2D")
+    see(b, *(() if slid_first else slid), ("seat/1/hand/0/1", "2D"))
+    deal(b, "seat/1/hand/1/1=3S")
+    assert dealt(b)[2:] == [("seat/1/hand/1/0", "8H"), ("seat/1/hand/0/1", "2D"), ("seat/1/hand/1/1", "3S")]
+    assert b.step == "decide seat/1/hand/0@2"
+    assert not b.state.incidents
+
+
 # --- disagreement --------------------------------------------------------------------------------------------------
 
 

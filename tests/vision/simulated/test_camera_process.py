@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 from controller.cli import main
+from controller.simulation.studio import CAMERA_SEATS
+from vision.layout import load
 from vision.mjpeg import MjpegStream, StreamError
 from vision.simulated.felt import Felt, Refused
 from vision.simulated.scene import SCENES, scene
@@ -174,6 +176,23 @@ def test_no_two_places_overlap_and_all_are_in_the_picture(name: str) -> None:
         corners = layout.geometry().to_px(layout.positions[position])
         assert (corners > 0).all()
         assert (corners < layout.size).all()
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_the_built_in_layout_of_a_scene_has_its_places(name: str) -> None:
+    layout, drawn = load(f"studio-{name}"), scene(name).layout((1280, 720))
+    assert layout.positions.keys() == drawn.positions.keys()
+    for position, polygon in drawn.positions.items():
+        assert np.allclose(layout.positions[position], polygon)
+        seen = layout.geometry().to_px(polygon) - drawn.geometry().to_px(polygon)
+        assert np.abs(seen).max() < 1  # the plane was measured, not copied
+
+
+def test_the_classic_felt_has_room_for_the_seats_of_the_demo() -> None:
+    places = scene("classic").positions
+    for seat in range(1, CAMERA_SEATS + 1):
+        assert {f"seat/{seat}/hand/{hand}/{card}" for hand in (0, 1) for card in range(6)} <= set(places)
+    assert not any(place.startswith((f"seat/{CAMERA_SEATS + 1}/", "seat/0/")) for place in places)
 
 
 def test_a_hand_carries_the_card_to_its_place_and_goes() -> None:
