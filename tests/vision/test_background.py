@@ -122,9 +122,9 @@ def test_another_light_is_followed_at_once_also_under_a_card(table: Table, light
 
 
 def test_a_sunset_is_followed(table: Table) -> None:
-    for step in range(60):
-        table.light = 1.0 - step / 120
-        table.watch(1)
+    for step in range(20):
+        table.light = 1.0 - step / 40
+        table.watch(3)
     assert table.model.foreground.mean() < 0.02
 
 
