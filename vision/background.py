@@ -50,11 +50,15 @@ _Mask = NDArray[np.bool_]
 
 def small(image: Image) -> Image:
     """``image`` as ``WIDTH`` cells across; halved first, which is faster and gives the same means."""
-    height = round(image.shape[0] * WIDTH / image.shape[1])
+    height = _rows(image.shape[1], image.shape[0])
     picture: Any = image
     while picture.shape[1] >= 4 * WIDTH and picture.shape[0] % 2 == 0 and picture.shape[1] % 2 == 0:
         picture = cv2.resize(picture, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
     return np.asarray(cv2.resize(picture, (WIDTH, height), interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def _rows(width: int, height: int) -> int:
+    return max(1, round(height * WIDTH / width))
 
 
 def most(picture: Any) -> Any:
@@ -68,7 +72,7 @@ class Background:
 
     def __init__(self, layout: Layout) -> None:
         self._scale = WIDTH / layout.size[0]
-        self._shape = (round(layout.size[1] * self._scale), WIDTH)
+        self._shape = (_rows(*layout.size), WIDTH)
         geometry = layout.geometry()
         #: The number of the position that a cell belongs to, from 1; 0 elsewhere.
         self._place = np.zeros(self._shape, np.int32)

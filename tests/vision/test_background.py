@@ -182,3 +182,12 @@ def test_another_view_is_learnt_anew(table: Table) -> None:
     table.paint = lambda image: np.copyto(image, cv2.flip(image, 0) // 2 + 90)
     table.watch(60)
     assert table.model.foreground.mean() < 0.05
+
+
+@pytest.mark.parametrize("size", [(1920, 1080), (1366, 769), (641, 363), (100, 75)])
+def test_pictures_of_any_size_are_taken(size: tuple[int, int]) -> None:
+    layout = SCENE.layout(size)
+    model, image = Background(layout), np.full((size[1], size[0], 3), 90, np.uint8)
+    for second in range(4):
+        model.look(small(image), second, list)
+    assert not model.foreground.any()
