@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,8 @@ def press(tmp_path: Path, play: Play, step: str = "close_bets") -> tuple[dict[st
         assert link.frame_hooks == []
         return answer, draws
 
-    return asyncio.run(pressed())
+    with ThreadPoolExecutor(1) as thread:  # the browser's own loop may be running in this one
+        return thread.submit(lambda: asyncio.run(pressed())).result()
 
 
 def test_an_extra_card_that_fell_due_on_its_way_is_followed_by_another(tmp_path: Path) -> None:

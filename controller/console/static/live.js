@@ -6,6 +6,7 @@ let heardAt = new Date();
 let tableStale = null;
 let source = null;
 let sound = () => {};
+let leaving = false;
 
 export const seqs = {};
 export const isBlind = () => body.classList.contains("stale") || body.classList.contains("locked");
@@ -14,6 +15,8 @@ export function listen(address, cue) {
   sound = cue;
   connect(address);
   setInterval(() => { check(address); countDown(); }, 100);
+  // Whoever logs off goes where that leads: the stream's own end must not be faster and bring the next person here.
+  document.addEventListener("submit", (event) => { leaving ||= event.target.getAttribute("action") === "/logoff"; });
 }
 
 function connect(address) {
@@ -25,6 +28,7 @@ function connect(address) {
 function take(message) {
   heard = performance.now();
   heardAt = new Date();
+  if (leaving) return;
   if (message.over) { location.href = "/logon?next=" + encodeURIComponent(location.pathname); return; }
   Object.assign(seqs, message.seq);
   for (const [id, html] of Object.entries(message.parts)) {
@@ -70,7 +74,7 @@ function check(address) {
     source.close();
     source = { readyState: 0, close() {} };
     setTimeout(() => fetch("/who", { headers: { accept: "application/json" } }).then(
-      (answer) => { if (answer.status === 401) location.href = "/logon?next=" + encodeURIComponent(location.pathname); else connect(address); },
+      (answer) => { if (leaving) return; if (answer.status === 401) location.href = "/logon?next=" + encodeURIComponent(location.pathname); else connect(address); },
       () => connect(address)), 500);
   }
 }
