@@ -263,6 +263,27 @@ class ShoeReport(Args, frozen=True, kw_only=True):
     shoe: str | None = None
 
 
+class CalibrationGet(Args, frozen=True, kw_only=True):
+    """The layout that the table's camera uses, or another ``version`` of it; with ``deck`` that deck's profile, the
+    newest. The answer lists every version with its author."""
+
+    deck: str | None = None
+    version: int | None = None
+
+
+class CalibrationPut(Args, frozen=True, kw_only=True):
+    """Save a layout, or with ``deck`` a profile of that deck, as a new version; nothing that exists is changed.
+
+    ``document``: the whole of it, as ``calibration_get`` gives it. ``seen_version``: the newest one that was seen, 0
+    for a deck without any; if another was saved meanwhile it is refused ``stale``.
+    """
+
+    document: dict[str, Any]
+    seen_version: int
+    reason: str
+    deck: str | None = None
+
+
 COMMANDS: Final[dict[str, type[Args]]] = {
     "snapshot": NoArgs,
     "since": Since,
@@ -300,48 +321,32 @@ COMMANDS: Final[dict[str, type[Args]]] = {
     "history": History,
     "statistics": Statistics,
     "shoe_report": ShoeReport,
+    "calibration_get": CalibrationGet,
+    "calibration_put": CalibrationPut,
 }
 
 _OBSERVER = frozenset({"snapshot", "since", "status"})
 _DEALER = _OBSERVER | {"load_shoe", "pause", "log_on", "log_off", "confirm", "report"}
 #: Answered from the journal, beside the table.
 RECORD: Final = frozenset({"history", "statistics", "shoe_report", "bets"})
+_CALIBRATION: Final = frozenset({"calibration_get", "calibration_put"})
+#: Answered beside the table, by a process that reads the journal and keeps the versions of the calibration.
+DESK: Final = RECORD | _CALIBRATION
 ROLES: Final[dict[str, frozenset[str]]] = {
     "observer": _OBSERVER,
     "game_server": _OBSERVER
-    | {
-        "open_bets",
-        "close_bets",
-        "close_decisions",
-        "branch_demand",
-        "place_bets",
-        "insure",
-        "decide",
-        "follow",
-        "settlement",
-        "bets",
-        "set_balances",
-    },
+    | {"open_bets", "close_bets", "close_decisions", "branch_demand", "place_bets", "insure", "decide", "follow"}
+    | {"settlement", "bets", "set_balances"},
     "dealer": _DEALER,
     "supervisor": _DEALER
-    | {
-        "start_shift",
-        "end_shift",
-        "resume",
-        "resolve",
-        "void",
-        "reopen",
-        "enter_card",
-        "correct",
-        "approve",
-        "acknowledge",
-    }
+    | {"start_shift", "end_shift", "resume", "resolve", "void", "reopen"}
+    | {"enter_card", "correct", "approve", "acknowledge", "calibration_get"}
     | (RECORD - {"bets"}),
     "camera": frozenset({"sighting", "camera_health"}),
-    "technician": frozenset({"status", "device_command"}),
+    "technician": frozenset({"status", "device_command"}) | _CALIBRATION,
 }
 #: Answered from what is already published; they never reach the table.
-QUERIES: Final = _OBSERVER | {"settlement"} | RECORD
+QUERIES: Final = _OBSERVER | {"settlement", "calibration_get"} | RECORD
 #: Sent all the time: only what they change is kept, not that they were sent.
 UNRECORDED: Final = frozenset({"camera_health"})
 #: Refused when a supervision or result fact is newer than ``seen_seq``.

@@ -6,6 +6,7 @@ import argparse
 import json
 import types
 import typing
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,6 +19,8 @@ Send one command to a table and print its answer as JSON. The role and the perso
 Commands that decide about a hold, an incident or a round carry the seq of the state you saw; without --seen-seq the
 state of this moment is looked up first.
 """
+#: Whose key is looked for, in this order.
+_SENDERS = ("observer", "game_server", "dealer", "supervisor", "technician")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -43,6 +46,8 @@ def _add_option(parser: argparse.ArgumentParser, field: Any) -> None:
         options["choices"] = typing.get_args(kinds[0])
     elif typing.get_origin(kinds[0]) is list:
         options |= {"type": _json_list, "metavar": "JSON", "help": "a JSON list"}
+    elif typing.get_origin(kinds[0]) is dict:
+        options |= {"type": _json_object, "metavar": "JSON", "help": "a JSON object, or @FILE that holds it"}
     elif kinds[0] is bool:
         options |= {"action": argparse.BooleanOptionalAction}
     else:
@@ -60,6 +65,18 @@ def _json_list(text: str) -> list[Any]:
     return found
 
 
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(Path(text[1:]).read_text("utf-8") if text.startswith("@") else text)
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{text[1:]}: cannot be read: {error.strerror}") from error
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise argparse.ArgumentTypeError(f"not a JSON object: {text[:60]!r}")
+    return found
+
+
 def _kinds(annotation: Any) -> tuple[Any, ...]:
     # `Literal[...] | None` is a typing.Union on Python 3.11.
     is_union = typing.get_origin(annotation) in (types.UnionType, typing.Union)
@@ -72,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     fields = msgspec.structs.fields(COMMANDS[name])
     given = {f.name: getattr(args, f"arg_{f.name}") for f in fields}
     sent = {key: value for key, value in given.items() if value is not None}
-    senders = tuple(role for role in ("observer", "game_server", "dealer", "supervisor") if name in ROLES[role])
+    senders = tuple(role for role in _SENDERS if name in ROLES[role])
     with connect.contact(args, senders, alone=name not in QUERIES).client() as client:
         seen = args.seen_seq
         if seen is None and name in NEEDS_SEEN_SEQ:

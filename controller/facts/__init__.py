@@ -16,6 +16,7 @@ from controller.facts.base import (
     Json,
 )
 from controller.facts.devices import (
+    CalibrationSaved,
     ClockStepped,
     DeviceAnswered,
     DeviceCommanded,
@@ -102,6 +103,7 @@ __all__ = [
     "BettingClosed",
     "BettingOpened",
     "BurnIndicatorDrawn",
+    "CalibrationSaved",
     "CardBurned",
     "CardClaimed",
     "CardCorrected",
@@ -177,7 +179,7 @@ AnyFact = (
     | ApprovalRequested | ApprovalGiven | ApprovalRefused | ManualModeChanged | CardCorrected | ResultCorrected
     | CardReassigned | DealerLoggedOn | DealerLoggedOff | TableLocked | TableUnlocked | ResultConfirmed
     | CardClaimed | CardSighted | ShoeOrderKept | ClockStepped | TagsLeft
-    | DeviceCommanded | DeviceAnswered
+    | DeviceCommanded | DeviceAnswered | CalibrationSaved
 )  # fmt: skip
 
 _decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(AnyFact)

@@ -86,3 +86,15 @@ class ClockStepped(Fact, frozen=True, kw_only=True, tag="clock_stepped"):
 
     PUBLIC = False
     by_ms: int
+
+
+class CalibrationSaved(Fact, frozen=True, kw_only=True, tag="calibration_saved"):
+    """A new version of the camera's layout, or of a deck's profile, lies in ``file`` with this digest."""
+
+    PUBLIC = False
+    name: str
+    version: int
+    file: str
+    sha256: str
+    reason: str
+    by: str

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import logging
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Final
-
-import msgspec
 
 from controller import commands, frames, public
 from controller.bus import wire
@@ -30,7 +27,7 @@ from controller.journal.errors import JournalFull
 from controller.journal.records import CommandRecord, FactRow, Frame
 from controller.journal.store import Journal
 from controller.refusal import CODES, Refusal
-from controller.service import beginning
+from controller.service import beginning, remembered
 from controller.service.auditor import Auditor
 from controller.service.clocks import fresh_entropy, monotonic_ms, wall_ms
 from controller.service.desk import Desk
@@ -40,6 +37,7 @@ from controller.service.keeper import Keeper
 from controller.service.monitor import Monitor
 from controller.service.notify import Notifier
 from controller.service.replies import PAGE, answer, is_past, tell_log
+from controller.service.shelf import Shelf
 from controller.service.watch import ClockWatch, RoomWatch, free_bytes
 from controller.table import debits
 from controller.table.inputs import (
@@ -68,8 +66,6 @@ FULL_MS: Final = 1000
 #: Added and removed keys are noticed within this time.
 KEYS_MS: Final = 1000
 
-_canonical = msgspec.json.Encoder(order="sorted")
-
 
 class Actor:
     """Owns table, journal and hub; runs in one thread. ``put`` is for reader threads."""
@@ -88,6 +84,7 @@ class Actor:
         least_free: int = 0,
         room: Callable[[], int] | None = None,
         record: RecordSection | None = None,
+        shelf: Shelf | None = None,
     ) -> None:
         self._table = table
         self._journal = journal
@@ -96,7 +93,7 @@ class Actor:
         self._keeper = Keeper(table, journal, auditor, record)
         self._entropy = entropy
         self._wall = wall
-        self._desk = Desk(journal.path, hub.wake)
+        self._desk = Desk(journal.path, hub.wake, shelf)
         self._monitor = monitor or Monitor(Notifier(None))
         self._inbox = Inbox()
         self._errands = Errands(shoe, hub.wake)
@@ -167,8 +164,9 @@ class Actor:
                 for request in requests:
                     self._serve(request)
                     self._drain()
-                for request, reply in self._desk.answers():
-                    self._hub.reply(request, reply)
+                for request, asked, reply in self._desk.answers():
+                    put = asked.name == "calibration_put"
+                    self._hub.reply(request, self._recorded(request, asked, reply) if put else reply)
                 self._tick()
                 self._monitor.turned(self._public, self._hub.counters)
 
@@ -340,11 +338,14 @@ class Actor:
             envelope = commands.parse_envelope(request.body)
             name = envelope.command
             command = commands.authorise(envelope, role=request.role, person=request.person)
-            if command.name in commands.RECORD or is_past(command, self._table.state.betting):
+            reply = None if name in commands.QUERIES else remembered.known(self._journal, envelope, command)
+            if reply is None and (name in commands.DESK or is_past(command, self._table.state.betting)):
                 self._desk.ask(request, command, self._journal.last_seq)
                 self._monitor.answered(name, code)
                 return
-            if command.name in commands.QUERIES:
+            if reply is not None:
+                pass
+            elif name in commands.QUERIES:
                 reply = answer(command, self._journal, self._table.state, self._public)
             else:
                 reply = self._carry_out(command, envelope)
@@ -359,24 +360,12 @@ class Actor:
         self._monitor.answered(name, code)
 
     def _carry_out(self, command: Command, envelope: commands.Envelope) -> bytes:
-        digest = hashlib.sha256(_canonical.encode([envelope, command.by])).digest()
-        known = self._journal.command(command.id)
-        if known is not None:
-            if known.digest != digest:
-                raise Refusal("id_reused", f"id {command.id} was used before with other content")
-            return known.reply
         reply = b""
 
         def remember(outcome: Outcome) -> CommandRecord:
             nonlocal reply
-            state = outcome.state
-            where = {
-                "phase": state.phase,
-                "shoe": state.shoe.id if state.shoe else None,
-                "round": state.round.id if state.round else None,
-            }
-            reply = wire.encode_reply(command.id, state.seq, where | dict(outcome.reply))
-            return CommandRecord(command.id, digest, reply, self._wall())
+            reply = remembered.reply_to(command, outcome)
+            return CommandRecord(command.id, remembered.digest_of(envelope, command), reply, self._wall())
 
         kept = command.name not in commands.UNRECORDED
         what = CommandInput(command, _date(self._wall()), self._journal.spent(debits.named(command)))
@@ -386,6 +375,24 @@ class Actor:
         if not kept:
             return wire.encode_reply(command.id, outcome.state.seq, {})
         log.info("%s by %s", command.name, command.by)
+        return reply
+
+    def _recorded(self, request: Request, command: Command, reply: bytes) -> bytes:
+        """A version was saved beside the table: that goes on record before anybody hears of it."""
+        what = remembered.saved(command, reply)
+        try:
+            envelope = commands.parse_envelope(request.body)
+            before = remembered.known(self._journal, envelope, command)
+            if what is None or before is not None:
+                return before or reply
+            record = CommandRecord(command.id, remembered.digest_of(envelope, command), reply, self._wall())
+            self._take(what, lambda _: record)
+        except JournalFull as error:
+            self._no_room(error)
+            return wire.encode_refusal(command.id, "no_space", CODES["no_space"], "free space, then send it again")
+        except Refusal as refusal:
+            return wire.encode_refusal(command.id, refusal.code, refusal.message, refusal.expected)
+        log.info("%s by %s: %s", command.name, command.by, what.file)
         return reply
 
 

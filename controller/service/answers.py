@@ -1,8 +1,9 @@
-"""The record's answers, by a process of its own: ``python -m controller.service.answers JOURNAL``.
+"""The record's answers, by a process of its own: ``python -m controller.service.answers JOURNAL [SHELF]``.
 
-A line in is a question, ``[command id, command, arguments, seq]``; a line out is the body of its answer. Only its own
-processor time goes into an answer, so a card never waits for one. Statistics of everything before are collated when
-there is nothing to answer, and kept; asked before that, it says so and how far it is.
+A line in is a question, ``[command id, command, arguments, seq, who]``; a line out is the body of its answer. Only
+its own processor time goes into an answer, so a card never waits for one. ``SHELF``, as JSON, is where the versions
+of the table's calibration lie: the only thing that is ever written here. Statistics of everything before are collated
+when there is nothing to answer, and kept; asked before that, it says so and how far it is.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from controller.record.queries import answer, files_from
 from controller.record.settlements import Pages
 from controller.record.statistics import TYPES, Statistics
 from controller.refusal import Refusal
+from controller.service.shelf import Shelf
 
 #: Facts collated between two looks at what is asked.
 SLICE: Final = 4_000
@@ -33,8 +35,9 @@ PATIENCE_S: Final = 2.0
 class Answers:
     """Answers for one journal; keeps its statistics."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, shelf: Shelf | None = None) -> None:
         self._path = path
+        self._shelf = shelf
         self._statistics = Statistics()
         self._pages = Pages()
         self._looked = 0
@@ -51,10 +54,18 @@ class Answers:
 
     def body(self, question: bytes) -> bytes:
         """The answer's body."""
-        command_id, name, given, seq = msgspec.json.decode(question)
+        command_id, name, given, seq, who = msgspec.json.decode(question)
         try:
             args = msgspec.convert(given, commands.COMMANDS[name])
-            found = self._statistics_of(args) if isinstance(args, commands.Statistics) else self._look_up(args)
+            match args:
+                case commands.Statistics():
+                    found = self._statistics_of(args)
+                case commands.CalibrationGet():
+                    found = self._versions().get(args)
+                case commands.CalibrationPut():
+                    found = self._versions().put(args, who, time.time_ns() // 1_000_000)
+                case _:
+                    found = self._look_up(args)
             body = wire.encode_reply(command_id, seq, found)
         except Refusal as refusal:
             return wire.encode_refusal(command_id, refusal.code, refusal.message, refusal.expected)
@@ -68,6 +79,11 @@ class Answers:
         if len(body) > wire.MAX_BODY:
             return wire.encode_refusal(command_id, "too_large", "the answer is too large: ask for less at a time")
         return body
+
+    def _versions(self) -> Shelf:
+        if self._shelf is None:
+            raise Refusal("not_found", "this table has no [camera], so it has no calibration")
+        return self._shelf
 
     def _look_up(self, args: commands.Args) -> Any:
         # Open, read, close: an open reader keeps the writer's log from being emptied.
@@ -86,7 +102,8 @@ class Answers:
 
 def main() -> int:
     """Answer until the input ends."""
-    answers, more, waiting = Answers(sys.argv[1]), True, b""
+    shelf = msgspec.json.decode(sys.argv[2], type=Shelf) if len(sys.argv) > 2 else None
+    answers, more, waiting = Answers(sys.argv[1], shelf), True, b""
     # The table goes first.
     os.nice(5)
     while True:

@@ -21,6 +21,7 @@ from controller.bus import wire
 from controller.bus.hub import Request
 from controller.commands import Command
 from controller.refusal import Refusal
+from controller.service.shelf import Shelf
 
 log = logging.getLogger("dealerd.record")
 
@@ -31,12 +32,14 @@ WAITING: Final = 32
 class Desk:
     """Answers for one journal; thread and process begin with the first question."""
 
-    def __init__(self, path: str, wake: Callable[[], None]) -> None:
-        """``path``: the journal; ``wake``: called from the thread when an answer is ready."""
+    def __init__(self, path: str, wake: Callable[[], None], shelf: Shelf | None = None) -> None:
+        """``path``: the journal; ``wake``: called from the thread when an answer is ready; ``shelf``: the versions of
+        the calibration, for a table with a camera."""
         self._path = path
+        self._shelf = shelf
         self._wake = wake
         self._questions: queue.Queue[tuple[Request, Command, int] | None] = queue.Queue(WAITING)
-        self._answers: deque[tuple[Request, bytes]] = deque()
+        self._answers: deque[tuple[Request, Command, bytes]] = deque()
         self._thread: threading.Thread | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._closing = False
@@ -51,8 +54,8 @@ class Desk:
         except queue.Full:
             raise Refusal("busy", f"{WAITING} questions about the record are waiting: ask again later") from None
 
-    def answers(self) -> list[tuple[Request, bytes]]:
-        """What is ready, with whom it is for."""
+    def answers(self) -> list[tuple[Request, Command, bytes]]:
+        """What is ready, with whom it is for and what was asked."""
         found = []
         with contextlib.suppress(IndexError):
             while True:
@@ -78,13 +81,13 @@ class Desk:
         try:
             while (question := self._questions.get()) is not None and not self._closing:
                 request, command, seq = question
-                self._answers.append((request, self._answer(command, seq)))
+                self._answers.append((request, command, self._answer(command, seq)))
                 self._wake()
         finally:
             self._end()
 
     def _answer(self, command: Command, seq: int) -> bytes:
-        question = msgspec.json.encode([command.id, command.name, command.args, seq]) + b"\n"
+        question = msgspec.json.encode([command.id, command.name, command.args, seq, command.by]) + b"\n"
         try:
             process = self._started()
             assert process.stdin is not None
@@ -104,6 +107,7 @@ class Desk:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             words = [sys.executable, "-m", "controller.service.answers", self._path]
+            words += [msgspec.json.encode(self._shelf).decode()] if self._shelf is not None else []
             self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             if self._closing:
                 self._process.kill()

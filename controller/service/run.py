@@ -25,6 +25,7 @@ from controller.service.metrics import Metrics
 from controller.service.monitor import Monitor
 from controller.service.notify import Notifier
 from controller.service.setting import setting_of
+from controller.service.shelf import Shelf
 from controller.table.inputs import Start
 from controller.table.table import Table
 from drivers.registry import open_shoe
@@ -67,6 +68,7 @@ def serve(loaded: Loaded, *, ready: Path | None = None, logs: Logs | None = None
             monitor=monitor,
             least_free=config.table.min_free_mb * 2**20,
             record=config.record,
+            shelf=Shelf.of(loaded),
         )
         if logs is not None:
             logs.bound["table"] = config.table.id

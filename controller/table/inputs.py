@@ -71,10 +71,25 @@ class ClockInput:
 
 
 @dataclass(frozen=True, slots=True)
+class CalibrationInput:
+    """A new version of a layout or of a deck's profile was written."""
+
+    name: str
+    version: int
+    file: str
+    sha256: str
+    reason: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeadlineInput:
     """A deadline of ``Table.deadline`` has passed."""
 
     name: Deadline
 
 
-Input = AnswerInput | DiskInput | ClockInput | Start | ShoeInput | CommandInput | BalancesInput | DeadlineInput
+Input = (
+    AnswerInput | DiskInput | ClockInput | CalibrationInput | Start | ShoeInput | CommandInput | BalancesInput
+    | DeadlineInput
+)  # fmt: skip

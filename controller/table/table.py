@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from controller.table.fold import Fold, replay_error
 from controller.table.inputs import (
     AnswerInput,
     BalancesInput,
+    CalibrationInput,
     ClockInput,
     CommandInput,
     Deadline,
@@ -148,6 +150,8 @@ def _take(draft: Draft, what: Input) -> None:
             disk(draft, reason)
         case ClockInput(by_ms):
             draft.emit(f.ClockStepped(by_ms=by_ms))
+        case CalibrationInput():
+            draft.emit(f.CalibrationSaved(**dataclasses.asdict(what)))
         case Start():
             _start(draft, what)
 

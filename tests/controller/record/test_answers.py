@@ -35,7 +35,7 @@ class Counter:
 
     def take(self) -> Any:
         assert self._ready.acquire(timeout=WAIT_S)
-        ((_, body),) = self.desk.answers()
+        ((_, _, body),) = self.desk.answers()
         return json.loads(body)
 
 
@@ -120,7 +120,7 @@ def test_statistics_that_are_not_collated_yet_say_how_far_they_are(
     monkeypatch.setattr(answers, "SLICE", 3)
     monkeypatch.setattr(answers, "PATIENCE_S", -1.0)
     table = answers.Answers(str(tmp_path / "t.journal"))
-    question = json.dumps(["id-00000001", "statistics", {"by": "shift"}, 1]).encode()
+    question = json.dumps(["id-00000001", "statistics", {"by": "shift"}, 1, "supervisor:pat"]).encode()
     refused = json.loads(table.body(question))["error"]
     assert refused["code"] == "busy"
     assert "collated" in refused["message"]
