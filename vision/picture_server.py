@@ -1,4 +1,5 @@
-"""The newest picture over HTTP: ``/mjpeg`` streams, ``/frame.jpg`` is one picture, ``/`` shows the stream.
+"""The newest picture over HTTP: ``/mjpeg`` streams, ``/frame.jpg`` is one picture, ``/`` shows the stream;
+``/plain.jpg`` is one without marks, for whoever teaches the reader a deck.
 
 Read-only, for a few viewers on this machine or a trusted network: no encryption, no accounts. A viewer that does
 not keep up skips pictures and holds nobody up.
@@ -31,6 +32,8 @@ class PictureServer:
     def __init__(self, host: str, port: int) -> None:
         self._changed = threading.Condition()
         self._picture: bytes | None = None
+        self._plain: bytes | None = None
+        self._wants_plain = False
         self._number = 0
         self._closing = False
         self._viewers: set[socket.socket] = set()
@@ -54,10 +57,17 @@ class PictureServer:
         """True while anybody is connected."""
         return bool(self._viewers)
 
-    def publish(self, jpeg: bytes) -> None:
-        """Make ``jpeg`` the newest picture."""
+    @property
+    def wants_plain(self) -> bool:
+        """True while somebody waits for a picture without marks."""
+        return self._wants_plain
+
+    def publish(self, jpeg: bytes, plain: bytes | None = None) -> None:
+        """Make ``jpeg`` the newest picture, ``plain`` the same without marks, where one is wanted."""
         with self._changed:
             self._picture = jpeg
+            if plain is not None:
+                self._plain, self._wants_plain = plain, False
             self._number += 1
             self._changed.notify_all()
 
@@ -68,6 +78,18 @@ class PictureServer:
             if self._closing or self._picture is None or self._number <= after:
                 return None
             return self._number, self._picture
+
+    @property
+    def number(self) -> int:
+        """Of the newest picture; 0 before the first."""
+        return self._number
+
+    def plain_picture(self, timeout_s: float) -> bytes | None:
+        """A picture without marks, JPEG, made after this call; None if there is none in time."""
+        with self._changed:
+            self._plain, self._wants_plain = None, True
+            self._changed.wait_for(lambda: self._closing or self._plain is not None, timeout_s)
+            return self._plain
 
     @property
     def refuses(self) -> bool:
@@ -130,19 +152,24 @@ class _Handler(BaseHTTPRequestHandler):
                 self._stream(pictures)
             elif self.path == "/frame.jpg":
                 self._one(pictures)
+            elif self.path == "/plain.jpg":
+                self._jpeg(pictures.plain_picture(2.0))
             elif self.path == "/":
                 self._send(_PAGE, "text/html; charset=utf-8")
             else:
-                self.send_error(404, explain="there is /, /mjpeg and /frame.jpg")
+                self.send_error(404, explain="there is /, /mjpeg, /frame.jpg and /plain.jpg")
         finally:
             pictures.leave(self.connection)
 
     def _one(self, pictures: PictureServer) -> None:
         found = pictures.next_picture(0, 2.0)
-        if found is None:
+        self._jpeg(found[1] if found is not None else None)
+
+    def _jpeg(self, picture: bytes | None) -> None:
+        if picture is None:
             self.send_error(503, explain="no picture yet")
         else:
-            self._send(found[1], "image/jpeg")
+            self._send(picture, "image/jpeg")
 
     def _send(self, body: bytes, kind: str) -> None:
         self.send_response(200)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from controller.bus import keys
@@ -27,11 +26,10 @@ def furnish(
     *,
     listen: str = "127.0.0.1:0",
     extra: str = "",
-    cameras: Mapping[str, str] = MappingProxyType({}),
 ) -> Path:
     """Make keys, accounts and the floor file for tables whose key folders exist. Returns the floor file.
 
-    ``extra`` is TOML for the file's ``[console]`` section; ``cameras`` is more TOML for tables by their id.
+    ``extra`` is TOML for the file's ``[console]`` section.
     """
     folder.mkdir(parents=True, exist_ok=True)
     accounts = Accounts(folder / "console")
@@ -50,7 +48,6 @@ def furnish(
             "[[tables]]",
             f'file = "{studio.table_file}"',
             f'key = "{key}"',
-            cameras.get(studio.scene.table, ""),
         ]
     floor = folder / "floor.toml"
     floor.write_text("\n".join(lines) + "\n")

@@ -18,6 +18,7 @@ from starlette.staticfiles import StaticFiles
 from controller.config import ConfigError
 from controller.console import (
     calibration_pages,
+    deck_pages,
     logon,
     mistakes,
     orders,
@@ -48,7 +49,7 @@ def application(console: Console) -> Starlette:
     app = Starlette(
         routes=[
             *logon.ROUTES, *orders.ROUTES, *mistakes.ROUTES, *people.ROUTES, *pictures.ROUTES,
-            *record_pages.ROUTES, *calibration_pages.ROUTES, *screens.ROUTES,
+            *record_pages.ROUTES, *calibration_pages.ROUTES, *deck_pages.ROUTES, *screens.ROUTES,
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         ],
         middleware=[Middleware(Guard, hosts=frozenset(hosts), secure=console.floor.secure)],

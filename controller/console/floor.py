@@ -51,8 +51,6 @@ class TableEntry(_Strict, frozen=True, kw_only=True):
     key: str = ""
     #: Address of the camera service's pictures, ``http://HOST:PORT``; else the table file's own.
     camera: str = ""
-    #: Layout file or built-in layout that technicians calibrate; else the table file's own.
-    layout: str = ""
 
 
 class DemoLogon(_Strict, frozen=True, kw_only=True):
@@ -85,10 +83,6 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     contact: Contact
     camera: str = ""
-    #: Layout as the camera service names it; new versions are written to ``folder``.
-    layout: str = ""
-    profiles: tuple[str, ...] = ()
-    folder: Path
     game: str = ""
     control: Path | None = None
 
@@ -153,8 +147,7 @@ def load(path: Path) -> Floor:
 def _place(floor: Floor, entry: TableEntry, demo: DemoSection | None) -> Place:
     where = f"{floor.path}: [[tables]] {entry.file or entry.id}"
     key = floor.beside(entry.key or floor.console.key)
-    game, camera, layout = "", entry.camera, entry.layout
-    profiles: tuple[str, ...] = ()
+    game, camera = "", entry.camera
     if entry.file:
         if entry.id or entry.feed or entry.commands or entry.server_key:
             raise ConfigError(f"{where}: the table file says id, feed, commands and keys: leave them out here")
@@ -163,7 +156,6 @@ def _place(floor: Floor, entry: TableEntry, demo: DemoSection | None) -> Place:
         if loaded.camera is not None:
             served = loaded.camera.address()
             camera = camera or (f"http://{served[0]}:{served[1]}" if served else "")
-            layout, profiles = layout or loaded.camera.layout, loaded.camera.profiles
     else:
         missing = [n for n in ("id", "feed", "commands", "server_key") if not getattr(entry, n)]
         if missing:
@@ -182,12 +174,9 @@ def _place(floor: Floor, entry: TableEntry, demo: DemoSection | None) -> Place:
     if entry.camera and not re.fullmatch(r"https?://[^/\s]+/?", entry.camera):
         raise ConfigError(f"{where}: camera {entry.camera!r}: http://HOST:PORT")
     control = demo.controls.get(table) if demo is not None else None
-    if layout and Path(layout).suffix:
-        layout = str(floor.beside(layout))
-    folder = floor.beside(entry.file).parent if entry.file else floor.path.parent.absolute()
     return Place(
-        id=table, contact=contact, camera=camera.rstrip("/"), layout=layout, profiles=profiles, folder=folder,
-        game=game, control=floor.beside(control) if control else None,
+        id=table, contact=contact, camera=camera.rstrip("/"), game=game,
+        control=floor.beside(control) if control else None,
     )  # fmt: skip
 
 

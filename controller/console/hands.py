@@ -58,12 +58,13 @@ class Hands:
         *,
         seen_seq: int | None = None,
         command_id: str | None = None,
+        timeout_s: float = TIMEOUT_S,
     ) -> Answer:
         """Send one command as the owner of ``pair`` and wait for the answer."""
         hand = self._hand(place, pair)
         hand.busy += 1
         try:
-            reply = await hand.client.command(name, args, seen_seq=seen_seq, id=command_id, timeout_s=TIMEOUT_S)
+            reply = await hand.client.command(name, args, seen_seq=seen_seq, id=command_id, timeout_s=timeout_s)
         except CommandRefused as refusal:
             return Answer(False, refusal.code, refusal.message, refusal.expected)
         except CommandTimeout:

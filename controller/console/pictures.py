@@ -19,7 +19,7 @@ from controller.console.sessions import Session
 from controller.console.state import Console
 from controller.console.web import guarded, link_of
 
-TIMEOUT_S: Final = 2.5
+TIMEOUT_S: Final = 4.0
 #: A picture serves everybody who asks within this time.
 FRESH_S: Final = 0.2
 MAX_BYTES: Final = 8 << 20
@@ -42,17 +42,24 @@ async def picture(place: Place) -> bytes:
     held = _newest.setdefault(place.camera, _Newest())
     async with held.lock:
         if time.monotonic() - held.at > FRESH_S:
-            held.jpeg = await asyncio.to_thread(_fetch, place.camera)
+            held.jpeg = await asyncio.to_thread(_fetch, place.camera, "/frame.jpg")
             held.at = time.monotonic()
         return held.jpeg
 
 
-def _fetch(address: str) -> bytes:
+async def plain(place: Place) -> bytes:
+    """A picture of this moment without the marks of the reader, JPEG. Raises ``HTTPException`` as ``picture``."""
+    if not place.camera:
+        raise HTTPException(404, f"table {place.id} has no camera that the console knows")
+    return await asyncio.to_thread(_fetch, place.camera, "/plain.jpg")
+
+
+def _fetch(address: str, path: str) -> bytes:
     parts = urlsplit(address)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT_S)
     try:
-        connection.request("GET", "/frame.jpg")
+        connection.request("GET", path)
         answer = connection.getresponse()
         body = answer.read(MAX_BYTES)
     except (OSError, http.client.HTTPException) as error:

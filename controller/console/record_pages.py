@@ -8,13 +8,13 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 import msgspec
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from controller.console import felt, plots, words
 from controller.console.link import Link
+from controller.console.questions import ask
 from controller.console.sessions import Session
 from controller.console.state import Console
 from controller.console.web import guarded, link_of, page
@@ -33,18 +33,6 @@ _COLUMNS: Final = (
     "round", "shoe", "status", "version", "opened_at", "closed_at", "dealer", "cards", "outcome", "incidents", "void",
     "corrected", "manual", "bets", "stake", "returned",
 )  # fmt: skip
-
-
-async def _ask(console: Console, session: Session, link: Link, name: str, args: dict[str, Any]) -> Any:
-    """The data of the answer to a question about the record. Raises ``HTTPException`` with the table's words."""
-    if session.pair is None:
-        raise HTTPException(423, "the screen is locked")
-    if name not in link.able:
-        raise HTTPException(404, f"table {link.id} cannot answer {name}")
-    answer = await console.hands.send(link.place, session.pair, name, args)
-    if not answer.ok:
-        raise HTTPException(404 if answer.code == "not_found" else 502, answer.message)
-    return answer.data
 
 
 @guarded("supervisor")
@@ -67,7 +55,7 @@ async def _found(
     """(rounds that fit, the round to go on from or None at the end of the record)."""
     found: list[dict[str, Any]] = []
     for _ in range(SEARCHED // PAGE):
-        rounds = (await _ask(console, session, link, "history", {"after": after, "limit": PAGE}))["rounds"]
+        rounds = (await ask(console, session, link, "history", {"after": after, "limit": PAGE}))["rounds"]
         found += [one for one in rounds if _fits(one, find, only)]
         if len(rounds) < PAGE:
             return found, None
@@ -116,7 +104,7 @@ async def _rounds_csv(request: Request, console: Console, session: Session) -> R
     link = link_of(request, console)
     rounds, after = [], None
     for _ in range(SEARCHED // PAGE):
-        some = (await _ask(console, session, link, "history", {"after": after, "limit": PAGE}))["rounds"]
+        some = (await ask(console, session, link, "history", {"after": after, "limit": PAGE}))["rounds"]
         rounds += some
         if len(some) < PAGE:
             break
@@ -140,7 +128,7 @@ async def _rounds_csv(request: Request, console: Console, session: Session) -> R
 @guarded("supervisor")
 async def _round(request: Request, console: Console, session: Session) -> Response:
     link = link_of(request, console)
-    record = await _ask(console, session, link, "history", {"round": request.path_params["round"]})
+    record = await ask(console, session, link, "history", {"round": request.path_params["round"]})
     first = record["timeline"][0]["at"] if record["timeline"] else record["opened_at"]
     timeline = [
         one | {"said": _told(one), "after": _seconds(one["at"], first)}
@@ -185,7 +173,7 @@ def _seconds(at: str, first: str) -> str:
 @guarded("supervisor")
 async def _round_json(request: Request, console: Console, session: Session) -> Response:
     link = link_of(request, console)
-    record = await _ask(console, session, link, "history", {"round": request.path_params["round"]})
+    record = await ask(console, session, link, "history", {"round": request.path_params["round"]})
     return Response(
         msgspec.json.format(msgspec.json.encode(record)), media_type="application/json",
         headers={"content-disposition": f'attachment; filename="{record["round"]}.json"'},
@@ -195,7 +183,7 @@ async def _round_json(request: Request, console: Console, session: Session) -> R
 @guarded("supervisor")
 async def _shoe(request: Request, console: Console, session: Session) -> Response:
     link = link_of(request, console)
-    report = await _ask(console, session, link, "shoe_report", {"shoe": request.query_params.get("shoe") or None})
+    report = await ask(console, session, link, "shoe_report", {"shoe": request.query_params.get("shoe") or None})
     rounds = [plots.Bar(one["round"][-3:], one["cards"], f"{one['cards']}") for one in report["rounds"][-25:]]
     reads = _spread("this shoe", report["read_interval_ms"])
     return page(
@@ -216,7 +204,7 @@ def _spread(label: str, found: dict[str, Any]) -> list[plots.Spread]:
 async def _devices(request: Request, console: Console, session: Session) -> Response:
     link = link_of(request, console)
     groups = {
-        by: (await _ask(console, session, link, "statistics", {"by": by}))["groups"]
+        by: (await ask(console, session, link, "statistics", {"by": by}))["groups"]
         for by in ("device", "dealer", "error", "shift")
     }
     dealers = [spread for one in groups["dealer"] for spread in _spread(one["dealer"], one["read_interval_ms"])]

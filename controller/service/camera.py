@@ -46,6 +46,8 @@ FROZEN_S: Final = 1.0
 PICTURES_FPS: Final = 10.0
 PICTURE_WIDTH: Final = 1280
 IDLE_PICTURE_S: Final = 1.0
+#: JPEG quality of a picture that a deck is learnt from.
+PLAIN_QUALITY: Final = 95
 _WAIT_S: Final = 0.1
 _LIVE: Final = ("http", "rtsp", "device")
 
@@ -201,7 +203,12 @@ class CameraService:
         scale = min(1.0, PICTURE_WIDTH / eye.image.shape[1])
         note = f"{eye.fps(now):.0f} frames/s"
         drawn = annotate(eye.image, eye.watcher.tracker, alarm=alarm, note=note, scale=scale)
-        pictures.publish(cv2.imencode(".jpg", drawn, [cv2.IMWRITE_JPEG_QUALITY, 80])[1].tobytes())
+        plain = _jpeg(eye.image, PLAIN_QUALITY) if pictures.wants_plain else None
+        pictures.publish(_jpeg(drawn, 80), plain)
+
+
+def _jpeg(image: Image, quality: int) -> bytes:
+    return cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1].tobytes()
 
 
 def serve(loaded: Loaded, recogniser: Callable[[Layout], Recogniser], *, ready: Path | None = None) -> None:

@@ -57,6 +57,8 @@ class Scene:
     #: A simulated camera above the felt, and both sources must agree on every card.
     camera: bool = False
     camera_args: tuple[str, ...] = ()
+    #: More of the table file, TOML.
+    more: str = ""
 
 
 class Studio:
@@ -111,7 +113,7 @@ class Studio:
                 f'layout = "studio-{scene.game}"', f'http = "127.0.0.1:{self.pictures_port}"',
                 "max_age_s = 3.0",
             ]  # fmt: skip
-        return "\n".join(lines) + "\n"
+        return "\n".join([*lines, "", scene.more]) + "\n"
 
     # --- processes -----------------------------------------------------------------------------------------
 

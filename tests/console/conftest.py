@@ -52,6 +52,7 @@ class Hall:
         self.url = ready.read_text()
         #: Cookies of people who are logged on, so that they need not do so for each page.
         self.logged_on: dict[str, Any] = {}
+        self.camera: Camera | None = None
 
     @property
     def log(self) -> str:
@@ -69,7 +70,9 @@ class Camera:
     """A simulated table camera as a process, slow because nothing here reads its pictures but people."""
 
     def __init__(self, folder: Path) -> None:
-        command = ["camera", "--simulate", "boundless", "--fps", "1", "--control", str(folder / "camera.control")]
+        self.control = folder / "camera.control"
+        command = ["camera", "--simulate", "boundless", "--fps", "4", "--speed", "0", "--seed", "1"]
+        command += ["--control", str(self.control)]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "controller.cli", *command],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
@@ -77,16 +80,22 @@ class Camera:
         assert self._process.stdout is not None
         self.url = self._process.stdout.readline().partition("url=")[2].partition("/mjpeg")[0]
 
+    @property
+    def section(self) -> str:
+        """For a table file: the console finds the pictures here, as it would those of a camera service."""
+        http = self.url.removeprefix("http://")
+        return f'[camera]\nsource = "{self.url}/mjpeg"\nlayout = "studio-boundless"\nhttp = "{http}"'
+
     def stop(self) -> None:
         self._process.terminate()
         self._process.communicate(timeout=20)
 
 
-def studio_of(folder: Path, table: str, game: str, speed: float) -> Studio:
+def studio_of(folder: Path, table: str, game: str, speed: float, more: str = "") -> Studio:
     angel = game == "baccarat"
     scene = Scene(
         game=game, table=table, protocol="angel" if angel else "line", seed="7", speed=speed, patience=NEVER,
-        shoe_args=("--mode", "open") if angel else (),
+        shoe_args=("--mode", "open") if angel else (), more=more,
     )  # fmt: skip
     return Studio(folder / table, scene)
 
@@ -105,19 +114,20 @@ def browser() -> Iterator[Browser]:
 def hall(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:  # noqa: ARG001
     """Three real tables that play, and their console. Without a browser they are not started."""
     folder = tmp_path_factory.mktemp("hall")
+    camera = Camera(folder)
     studios = [
-        studio_of(folder, "bb-1", "boundless", 4.0),
+        studio_of(folder, "bb-1", "boundless", 4.0, camera.section),
         studio_of(folder, "cl-1", "classic", 4.0),
         studio_of(folder, "ba-1", "baccarat", 4.0),
     ]
     for studio in studios:
         studio.prepare()
-    camera = Camera(folder)
-    floor = furnish(folder, studios, cameras={"bb-1": f'camera = "{camera.url}"\nlayout = "studio-boundless"'})
+    floor = furnish(folder, studios)
     try:
         for studio in studios:
             studio.start()
         console = Hall(folder, studios, floor)
+        console.camera = camera
         yield console
         assert console.stop() in (0, -signal.SIGTERM), console.log
         assert "Traceback" not in console.log, console.log

@@ -24,7 +24,7 @@ def press(tmp_path: Path, play: Play, step: str = "close_bets") -> tuple[dict[st
 
     async def pressed() -> tuple[dict[str, Any], int]:
         contact = Contact(table="bb-1", feed="", commands="", server_key=tmp_path, key_file=tmp_path)
-        link = Link(Place(id="bb-1", contact=contact, folder=tmp_path))
+        link = Link(Place(id="bb-1", contact=contact))
         link.state = {"step": {"step": step}}
         draws = 0
 

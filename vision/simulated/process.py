@@ -64,6 +64,11 @@ class CameraServer(PictureServer):
             return None
         return super().next_picture(after, timeout_s)
 
+    def plain_picture(self, timeout_s: float) -> bytes | None:
+        """See ``PictureServer.plain_picture``: none of its pictures has marks."""
+        found = self.next_picture(self.number, timeout_s)
+        return found[1] if found is not None else None
+
 
 class CameraProcess:
     """Runs one simulated camera until it is told to stop. Closes nothing it was given."""

@@ -64,17 +64,21 @@ function tell() {
 
 async function save() {
   const changed = Object.fromEntries(polygons.filter(isChanged).map((one) => [one.dataset.position, pointsOf(one)]));
-  const answer = await post(`/table/${stage.dataset.table}/calibration`, { polygons: changed });
+  const answer = await post(`/table/${stage.dataset.table}/calibration`, {
+    polygons: changed, version: Number(stage.dataset.version), newest: Number(stage.dataset.newest), reason: document.getElementById("reason").value.trim(),
+  });
   document.getElementById("changed").textContent = answer.message;
   if (answer.ok) { polygons.forEach((one) => before.set(one.dataset.position, one.getAttribute("points"))); polygons.forEach((one) => one.classList.remove("changed")); }
-  say(answer.ok ? `saved as ${answer.file}` : answer.message, !answer.ok);
+  if (answer.ok) stage.dataset.version = stage.dataset.newest = answer.version;
+  say(answer.ok ? `saved as version ${answer.version}` : answer.message, !answer.ok);
 }
 
 async function find() {
   const answer = await fetch(`/table/${stage.dataset.table}/calibration/markers`, { headers: { accept: "application/json" } }).then((one) => one.json(), () => ({ message: "the console does not answer" }));
   const found = answer.markers ?? [];
   document.getElementById("found").textContent = answer.markers ? `markers seen: ${found.map((one) => one.id).join(", ") || "none"}` : answer.message;
-  document.getElementById("markers").innerHTML = found.map((one) => `<polygon points="${one.corners.map((c) => c.join(",")).join(" ")}"/><text x="${one.corners[1][0] + 6}" y="${one.corners[1][1]}">${one.id}</text>`).join("");
+  const scale = answer.size ? svg.viewBox.baseVal.width / answer.size[0] : 1;
+  document.getElementById("markers").innerHTML = found.map((one) => ({ ...one, corners: one.corners.map(([x, y]) => [x * scale, y * scale]) })).map((one) => `<polygon points="${one.corners.map((c) => c.join(",")).join(" ")}"/><text x="${one.corners[1][0] + 6}" y="${one.corners[1][1]}">${one.id}</text>`).join("");
 }
 
 svg.addEventListener("click", (event) => { const one = event.target.closest("[data-position]"); if (one) choose(one.dataset.position); });
