@@ -115,7 +115,7 @@ DO_NOW: Final = {
     "M-21": "The cut card came at a wrong moment. Put it aside.",
     "M-22": "A card more than the burn. Leave it where it lies.",
     "M-23": "The table was cleared too early. Touch no card.",
-    "M-24": "The shoe did not close its hand. Do not draw.",
+    "M-24": "Nobody confirmed the hand, or the shoe did not close it. Do not draw.",
     "M-25": "A card is on the floor. Leave it there.",
     "M-26": "This card cannot be in this shoe. Draw no more.",
     "M-30": "The order of the cards is not proven. Leave all cards as they lie.",
@@ -128,7 +128,7 @@ RESOLUTIONS: Final = {
     "burn_card": ("Burn the card", "the surplus card goes to the discard, face down, and never counts"),
     "use_as_next": ("Use as next card", "the card takes the next place that is due"),
     "enter_card": ("Enter the card", "you name the card that lies there; another person must approve"),
-    "reassign": ("Move the card", "the card moves to its right place"),
+    "reassign": ("Leave it there", "the card counts at the place where it lies; the one left out gets the next card"),
     "void_round": ("Void the round", "every bet is refunded; the table stays shut until it is reopened"),
     "void_round_and_shoe": ("Void round and shoe", "every bet is refunded and the shoe goes out"),
 }

@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from controller.bus.client import TableClient
 from controller.bus.errors import CommandRefused
 from controller.cli.demo_console import PASSWORD, furnish
+from controller.simulation.control import SocketControl
 from controller.simulation.studio import Scene, Studio
 
 CHROMIUM = "/usr/bin/chromium"
@@ -53,6 +54,7 @@ class Hall:
         #: Cookies of people who are logged on, so that they need not do so for each page.
         self.logged_on: dict[str, Any] = {}
         self.camera: Camera | None = None
+        self.by_hand: dict[str, ByHand] = {}
 
     @property
     def log(self) -> str:
@@ -91,6 +93,62 @@ class Camera:
         self._process.communicate(timeout=20)
 
 
+class ByHand:
+    """A baccarat table that nobody plays but the test: it stands where the test left it."""
+
+    def __init__(self, folder: Path, table: str, **rules: Any) -> None:
+        rules |= {"burn": "none", "confirm_result": True, "auto_void_after_s": 0.0}
+        self.studio = Studio(folder / table, Scene(game="baccarat", table=table, speed=0.0, rules=rules))
+
+    def start(self) -> None:
+        self.studio.start_shoe()
+        self.studio.start_table()
+
+    def play(self, until: str, cards: int = 6) -> dict[str, Any]:
+        """On to the step ``until``, or until so many more ``cards`` left the shoe; the table's status then."""
+        clients = {role: self.studio.client(role) for role in ("supervisor", "game_server", "dealer")}
+        sender = {"start_shift": "supervisor", "load_shoe": "dealer", "open_bets": "game_server"}
+        try:
+            deadline = time.monotonic() + PATIENCE_MS / 1000
+            while True:
+                state: dict[str, Any] = clients["supervisor"].command("status").data
+                step = state["step"]
+                if step["step"] == until or not cards or state["holds"]:
+                    return state
+                if time.monotonic() > deadline:
+                    pytest.fail(f"{self.studio.scene.table} does not come to {until}: {state}")
+                if step["step"] == "draw":
+                    self.shoe("draw")
+                    cards -= 1
+                    while clients["supervisor"].command("status").data["step"] == step:
+                        if time.monotonic() > deadline:
+                            pytest.fail(f"the card for {step['position']} does not arrive")
+                        time.sleep(0.02)
+                elif step["step"] == "close_bets":
+                    clients["game_server"].command("close_bets")
+                elif step["step"] in sender:
+                    self.shoe("collect")
+                    clients[sender[step["step"]]].command(step["step"])
+                else:
+                    time.sleep(0.05)
+        finally:
+            for client in clients.values():
+                client.close()
+
+    def shoe(self, line: str) -> Any:
+        """One request to the simulated shoe."""
+        control = SocketControl(self.studio.control, wait_s=PATIENCE_MS / 1000)
+        try:
+            return control.ask(line)
+        finally:
+            control.close()
+
+    def status(self) -> dict[str, Any]:
+        with self.studio.client() as client:
+            data: dict[str, Any] = client.command("status").data
+        return data
+
+
 def studio_of(folder: Path, table: str, game: str, speed: float, more: str = "") -> Studio:
     angel = game == "baccarat"
     scene = Scene(
@@ -112,7 +170,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def hall(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:  # noqa: ARG001
-    """Three real tables that play, and their console. Without a browser they are not started."""
+    """Three real tables that play, two that stand, and their console. Without a browser they are not started."""
     folder = tmp_path_factory.mktemp("hall")
     camera = Camera(folder)
     studios = [
@@ -120,19 +178,27 @@ def hall(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         studio_of(folder, "cl-1", "classic", 4.0),
         studio_of(folder, "ba-1", "baccarat", 4.0),
     ]
-    for studio in studios:
+    by_hand = [
+        ByHand(folder, "hand-1", confirm_s=600.0),
+        ByHand(folder, "hand-2", confirm_s=0.5),
+    ]
+    everything = [*studios, *(one.studio for one in by_hand)]
+    for studio in everything:
         studio.prepare()
-    floor = furnish(folder, studios)
+    floor = furnish(folder, everything)
     try:
         for studio in studios:
             studio.start()
+        for one in by_hand:
+            one.start()
         console = Hall(folder, studios, floor)
         console.camera = camera
+        console.by_hand = {one.studio.scene.table: one for one in by_hand}
         yield console
         assert console.stop() in (0, -signal.SIGTERM), console.log
         assert "Traceback" not in console.log, console.log
     finally:
-        for studio in studios:
+        for studio in everything:
             studio.stop()
         camera.stop()
 
