@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from controller.cards import FACES, HIDDEN, RANKS, SUITS
 from controller.console.calibration_pages import PATIENCE_S, calibration
-from controller.console.enrolment import BASES, Deck, Enrolment, EnrolmentFault, cards_seen
+from controller.console.enrolment import BASES, Deck, Enrolment, EnrolmentFault, card_seen
 from controller.console.link import Link
 from controller.console.logon import read_json
 from controller.console.pictures import plain
@@ -67,12 +67,11 @@ async def _begin(console: Console, session: Session, link: Link, body: Body) -> 
     return f"lay one card of {deck.deck} on the felt, name it, take a picture"
 
 
-async def _take(console: Console, session: Session, link: Link, body: Body) -> str:  # noqa: ARG001
+async def _take(console: Console, session: Session, link: Link, body: Body) -> str:
     jpeg = await plain(link.place)
-    seen = await asyncio.to_thread(cards_seen, jpeg)
-    if seen != 1:
-        raise EnrolmentFault(f"the camera sees {seen or 'no'} cards: lay down the one that you name, and no other")
-    return f"{enrolment_of(console, link).add(str(body.get('card')), jpeg).card} taken"
+    layout = (await calibration(console, session, link))["document"]
+    quad = await asyncio.to_thread(card_seen, jpeg, layout)
+    return f"{enrolment_of(console, link).add(str(body.get('card')), jpeg, quad).card} taken"
 
 
 async def _remove(console: Console, session: Session, link: Link, body: Body) -> str:  # noqa: ARG001

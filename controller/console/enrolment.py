@@ -25,6 +25,8 @@ MOST: Final = 160
 MAKE_S: Final = 180.0
 _NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,39})")
 _FILE: Final = re.compile(r"(\d{3})-([A-Z0-9]{2}|back)\.jpg")
+#: Four corners of a card, px.
+Quad = list[tuple[float, float]]
 #: Profiles that may lend glyphs which no picture shows.
 BASES: Final = ("standard", "jumbo", "four-index", "live-casino")
 
@@ -110,8 +112,8 @@ class Enrolment:
         self._folder.mkdir(mode=0o700, parents=True)
         (self._folder / "deck.json").write_bytes(msgspec.json.encode(deck))
 
-    def add(self, card: str, jpeg: bytes) -> Picture:
-        """Keep a picture of ``card``. Raises ``EnrolmentFault``."""
+    def add(self, card: str, jpeg: bytes, quad: Quad) -> Picture:
+        """Keep a picture of ``card``, which lies at ``quad``. Raises ``EnrolmentFault``."""
         if self.deck is None:
             raise EnrolmentFault("begin with a deck's name")
         if card not in FACES and card != HIDDEN:
@@ -122,6 +124,7 @@ class Enrolment:
         number = 1 + max((int(one.file[:3]) for one in taken), default=0)
         picture = Picture(f"{number:03}-{'back' if card == HIDDEN else card}.jpg", card)
         self._changed()
+        self._quad(picture.file).write_bytes(msgspec.json.encode(quad))
         (self._folder / picture.file).write_bytes(jpeg)
         return picture
 
@@ -132,6 +135,7 @@ class Enrolment:
             raise EnrolmentFault("there is no such picture")
         self._changed()
         path.unlink()
+        self._quad(name).unlink(missing_ok=True)
 
     def discard(self) -> None:
         """Throw everything away."""
@@ -141,13 +145,20 @@ class Enrolment:
         for name in ("profile.json", "sheet.png", "said.txt"):
             (self._folder / name).unlink(missing_ok=True)
 
+    def _quad(self, name: str) -> Path:
+        return (self._folder / name).with_suffix(".json")
+
     async def make(self) -> bool:
         """Enrol; True if there is a profile and a contact sheet now. ``said`` tells either way."""
         deck, taken = self.deck, self.pictures
         if deck is None or not taken:
             raise EnrolmentFault("take pictures first")
         self._changed()
-        (self._folder / "labels.csv").write_text("".join(f"{one.file},{one.card}\n" for one in taken))
+        labels = [
+            {"file": one.file, "card": one.card, "quad": msgspec.json.decode(self._quad(one.file).read_bytes())}
+            for one in taken
+        ]
+        (self._folder / "labels.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, labels)))
         status, said = await _run(self._words(deck))
         if self.pictures != taken:
             raise EnrolmentFault("pictures were taken or removed meanwhile: make the profile again")
@@ -159,7 +170,7 @@ class Enrolment:
 
     def _words(self, deck: Deck) -> list[str]:
         words = ["calibrate", "deck", "--name", deck.deck, "--layout", deck.layout, "--corners", str(deck.corners)]
-        words += ["--labels", str(self._folder / "labels.csv"), "--out", str(self._folder / "new-profile.json")]
+        words += ["--labels", str(self._folder / "labels.jsonl"), "--out", str(self._folder / "new-profile.json")]
         words += ["--sheet", str(self._folder / "new-sheet.png")]
         return words + (["--base", deck.base] if deck.base else []) + ([] if deck.pips else ["--no-pips"])
 
@@ -188,14 +199,24 @@ def _plain(said: str, folder: Path) -> str:
     return "\n".join(lines).replace(f"{folder}/", "").replace("new-profile.json: ", "")
 
 
-def cards_seen(jpeg: bytes) -> int:
-    """Cards that lie in a picture. Raises ``EnrolmentFault`` for what is no picture."""
+def card_seen(jpeg: bytes, document: Any) -> Quad:
+    """Where the one card of a picture lies, by the layout ``document``: the true size tells cards from print.
+
+    Raises ``EnrolmentFault`` if it is not exactly one.
+    """
     import cv2
     import numpy as np
 
+    from vision.layout import Layout
     from vision.locate import locate
 
+    layout = msgspec.convert(document, Layout)
     image: Any = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
-    if image is None:
-        raise EnrolmentFault("the camera's picture cannot be read")
-    return len(locate(np.asarray(image, np.uint8)))
+    if image is None or (image.shape[1], image.shape[0]) != tuple(layout.size):
+        raise EnrolmentFault(f"the camera's picture is not one of {layout.size[0]} x {layout.size[1]}, as calibrated")
+    found = locate(np.asarray(image, np.uint8), layout.geometry())
+    if len(found) != 1:
+        raise EnrolmentFault(
+            f"the camera sees {len(found) or 'no'} cards: lay down the one that you name, and no other"
+        )
+    return [(round(float(x), 1), round(float(y), 1)) for x, y in np.asarray(found[0]).reshape(4, 2)]

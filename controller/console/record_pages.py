@@ -20,6 +20,7 @@ from controller.console.state import Console
 from controller.console.web import guarded, link_of, page
 
 PAGE: Final = 50
+_NONE: Final[dict[str, Any]] = {"count": 0}
 #: Rounds a search looks through at most.
 SEARCHED: Final = 1_000
 #: Facts that a round's timeline leaves out: they repeat what its other parts say.
@@ -200,6 +201,16 @@ def _spread(label: str, found: dict[str, Any]) -> list[plots.Spread]:
     return [plots.Spread(label, found["count"], found["p50"], found["p95"], found["p99"])]
 
 
+def _uptime(device: dict[str, Any]) -> float | None:
+    """The share of the table's running time that the device was heard; None before anything ran."""
+    watched = device["watched_ms"]
+    return max(0.0, 1 - device["lost_ms"] / watched) if watched else None
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.2f} %"
+
+
 @guarded("supervisor")
 async def _devices(request: Request, console: Console, session: Session) -> Response:
     link = link_of(request, console)
@@ -212,10 +223,15 @@ async def _devices(request: Request, console: Console, session: Session) -> Resp
         plots.Bar(one["dealer"], one["misreads"], f"{one['misreads']} of {one['cards']} cards")
         for one in groups["dealer"]
     ]
+    devices = [one | {"uptime": _uptime(one)} for one in groups["device"]]
+    up = [plots.Bar(one["device"].replace("_", " "), one["uptime"] or 0, _share(one["uptime"])) for one in devices]
+    shoe = [spread for one in devices for spread in _spread(one["device"], one.get("read_interval_ms") or _NONE)]
     errors = [plots.Bar(one["error"], one["count"], f"{one['count']} {one['title']}") for one in groups["error"]]
     return page(
         console, session, "devices.html", title=f"{link.id} devices", link=link, groups=groups,
-        reads=plots.spreads("Time between cards by dealer", dealers) if dealers else "",
+        devices=[one | {"up": _share(one["uptime"])} for one in devices],
+        uptime=plots.bars("Share of the time heard", up) if up else "",
+        reads=plots.spreads("Time between cards", shoe + dealers) if shoe + dealers else "",
         misreads=plots.bars("Misreads by dealer", misread) if misread else "",
         errors=plots.bars("Incidents", errors) if errors else "", lost=(link.state or {}).get("devices_lost", []),
     )  # fmt: skip

@@ -97,11 +97,14 @@ class Statistics:
         self._holds: dict[str, tuple[int, list[Tally]]] = {}
         self._lost: dict[str, int] = {}
         self._in_charge: str | None = None
+        self._at_ms: int | None = None
+        self._watched_ms = 0
 
     def take(self, rows: Iterable[FactRow]) -> None:
         """Fold the next facts; types other than ``TYPES`` may be left out."""
         for row in rows:
             self.n = row.n
+            self._watch(row)
             if row.type in _CARDS:
                 self._card(row.at_ms)
                 continue
@@ -140,12 +143,19 @@ class Statistics:
     def _device_json(self, name: str) -> Json:
         names = ("reads", "misreads", "repeated", "out_of_game", "reports", "losses", "lost_ms")
         found: Json = {"device": name, **{key: self._devices[name][key] for key in names}}
+        found |= {"heard": name not in self._lost, "watched_ms": self._watched_ms}
         if name == "shoe":
             merged = Intervals()
             for tally in self._tallies["game"].values():
                 merged._counts.update(tally.intervals._counts)
             found["read_interval_ms"] = merged.as_json()
         return found
+
+    def _watch(self, row: FactRow) -> None:
+        """The time that the table ran, from fact to fact; what lies between two starts is not known."""
+        if self._at_ms is not None and row.type != "table_started":
+            self._watched_ms += max(0, row.at_ms - self._at_ms)
+        self._at_ms = row.at_ms
 
     # --- where a fact counts -------------------------------------------------------------------------------
 

@@ -96,13 +96,18 @@ class Camera:
 class ByHand:
     """A baccarat table that nobody plays but the test: it stands where the test left it."""
 
-    def __init__(self, folder: Path, table: str, **rules: Any) -> None:
-        rules |= {"burn": "none", "confirm_result": True, "auto_void_after_s": 0.0}
-        self.studio = Studio(folder / table, Scene(game="baccarat", table=table, speed=0.0, rules=rules))
+    def __init__(self, folder: Path, table: str, *, camera: bool = False, **rules: Any) -> None:
+        rules |= {"burn": "none", "auto_void_after_s": 0.0}
+        scene = Scene(game="baccarat", table=table, speed=0.0, rules=rules, camera=camera, camera_args=("--fps", "4"))
+        self.studio = Studio(folder / table, scene)
 
     def start(self) -> None:
         self.studio.start_shoe()
+        if self.studio.scene.camera:
+            self.studio.start_felt()
         self.studio.start_table()
+        if self.studio.scene.camera:
+            self.studio.start_camera()
 
     def play(self, until: str, cards: int = 6) -> dict[str, Any]:
         """On to the step ``until``, or until so many more ``cards`` left the shoe; the table's status then."""
@@ -138,6 +143,14 @@ class ByHand:
     def shoe(self, line: str) -> Any:
         """One request to the simulated shoe."""
         control = SocketControl(self.studio.control, wait_s=PATIENCE_MS / 1000)
+        try:
+            return control.ask(line)
+        finally:
+            control.close()
+
+    def felt(self, line: str) -> Any:
+        """One request to the simulated camera."""
+        control = SocketControl(self.studio.camera_control, name="simulated camera", wait_s=PATIENCE_MS / 1000)
         try:
             return control.ask(line)
         finally:
@@ -179,8 +192,8 @@ def hall(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         studio_of(folder, "ba-1", "baccarat", 4.0),
     ]
     by_hand = [
-        ByHand(folder, "hand-1", confirm_s=600.0),
-        ByHand(folder, "hand-2", confirm_s=0.5),
+        ByHand(folder, "hand-1", confirm_result=True, confirm_s=600.0),
+        ByHand(folder, "hand-2", confirm_result=True, confirm_s=0.5),
     ]
     everything = [*studios, *(one.studio for one in by_hand)]
     for studio in everything:
@@ -201,6 +214,24 @@ def hall(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         for studio in everything:
             studio.stop()
         camera.stop()
+
+
+@pytest.fixture(scope="module")
+def seeing(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:  # noqa: ARG001
+    """A table by hand at which shoe and camera must agree, with its camera service, and a console of its own."""
+    folder = tmp_path_factory.mktemp("seeing")
+    table = ByHand(folder, "both-1", camera=True)
+    table.studio.prepare()
+    floor = furnish(folder, [table.studio])
+    try:
+        table.start()
+        console = Hall(folder, [table.studio], floor)
+        console.by_hand["both-1"] = table
+        yield console
+        assert console.stop() in (0, -signal.SIGTERM), console.log
+        assert "Traceback" not in console.log, console.log
+    finally:
+        table.studio.stop()
 
 
 @pytest.fixture

@@ -73,6 +73,9 @@ def test_pages_have_no_serious_fault_and_their_pictures_are_taken(
         settled(page, path)
         if "dealer" in name:
             expect(page.locator("#dealer-felt .card").nth(2)).to_be_visible(timeout=30_000)
+        if name == "devices":
+            for said in ("Share of the time heard: ", "Time between cards, half of them within"):
+                expect(page.locator(f'[aria-label^="{said}"]')).to_be_visible()
         faults += serious(page, axe)
         shot(page, name)
     page = people["anna"]

@@ -81,6 +81,8 @@ def test_by_device_counts_losses_and_the_time_lost(play: Any, tmp_path: Path) ->
     assert shoe["lost_ms"] >= 300
     assert (shoe["misreads"], shoe["out_of_game"]) == (1, 1)
     assert shoe["read_interval_ms"]["count"] > 0
+    assert shoe["heard"]
+    assert shoe["lost_ms"] < shoe["watched_ms"]
 
 
 def test_by_error_has_resolutions_and_time_open(play: Any, tmp_path: Path) -> None:
