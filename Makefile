@@ -13,8 +13,8 @@ $(READY): requirements.lock pyproject.toml
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(READY)
 
-demo: $(READY)           ## a simulated boundless table plays in front of you; Ctrl-C ends it
-	$(VENV)/bin/dealerd demo
+demo: $(READY)           ## a simulated boundless table plays in front of you; ARGS=--camera: with a camera; Ctrl-C ends it
+	$(VENV)/bin/dealerd demo $(ARGS)
 
 test: $(READY) lint      ## everything passes; lists what this machine left out
 	$(PY) -m pytest -rs

@@ -16,6 +16,7 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -88,6 +89,16 @@ def steps_of(text: str) -> list[Step]:
         elif language == "text" and found:
             found[-1].expected += [line.strip() for line in body.splitlines() if line.strip()]
     return found
+
+
+def with_free_ports(text: str) -> str:
+    """The page with ports that nobody has now in place of its own: other things may run on this machine."""
+    named = sorted(set(re.findall(r"(?:127\.0\.0\.1:|--http )(\d{4,5})\b", text)))
+    with contextlib.ExitStack() as stack:
+        free = [stack.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1] for _ in named]
+    for port, instead in zip(named, free, strict=True):
+        text = re.sub(rf"\b{port}\b", str(instead), text)
+    return text
 
 
 class Shell:
@@ -166,7 +177,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
 def test_a_page_can_be_followed(page: Path, shell: Shell) -> None:
     if shutil.which("socat") is None:
         pytest.skip("socat is missing")
-    for step in steps_of(page.read_text()):
+    for step in steps_of(with_free_ports(page.read_text())):
         match step.kind:
             case "by hand":
                 continue
