@@ -111,6 +111,7 @@ def test_pause_and_resume_by_keyboard_carry_name_reason_and_the_seq_that_was_see
             break
     sent: list[Any] = []
     page.on("request", lambda request: "order" in request.url and sent.append(request.post_data_json))
+    expect(tile.locator('[data-dialog="pause"]')).to_be_enabled()
     page.keyboard.press("p")
     expect(page.locator("#dialog")).to_be_visible()
     page.keyboard.type("a player calls")
@@ -121,6 +122,7 @@ def test_pause_and_resume_by_keyboard_carry_name_reason_and_the_seq_that_was_see
         hold = client.command("status").data["holds"]["pause"]
         assert (hold["reason"], hold["by"]) == ("a player calls", "supervisor:anna")
         assert sent[0]["seen_seq"] <= client.command("status").seq
+        expect(tile.locator('[data-dialog="resume"]')).to_be_enabled()
         page.keyboard.press("r")
         expect(page.locator("#dialog")).to_contain_text("a player calls")
         page.keyboard.press("Enter")

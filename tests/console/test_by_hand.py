@@ -29,6 +29,14 @@ def fill(page: Page, **fields: str) -> None:
     expect(page.locator("#dialog")).to_be_hidden()
 
 
+def press(page: Page, key: str, dialog: str) -> None:
+    """Open a dialog by its key, once the page offers it and nothing else is asked."""
+    expect(page.locator("#dialog")).to_be_hidden()
+    expect(page.locator(f'main [data-dialog="{dialog}"]').first).to_be_enabled()
+    page.keyboard.press(key)
+    expect(page.locator("#dialog")).to_be_visible()
+
+
 def choose(page: Page, dialog: str, **fields: str) -> None:
     page.locator(f'[data-dialog="{dialog}"]').first.click()
     fill(page, **fields)
@@ -40,9 +48,9 @@ def test_a_result_counts_once_the_dealer_has_confirmed_it(hall: Hall, visit: Vis
     dora = visit(hall, "dora", "table/hand-1/dealer")
     expect(dora.locator("#dealer-prompt")).to_contain_text("CONFIRM")
     shot(dora, "dealer-confirm")
-    dora.keyboard.press("c")
-    expect(dora.locator("#dialog")).to_be_visible()
+    press(dora, "c", "confirm")
     dora.keyboard.press("Enter")
+    expect(dora.locator("#dialog")).to_be_hidden()
     expect(dora.locator("#dealer-prompt")).not_to_contain_text("CONFIRM")
     expect(dora.locator("#dealer-felt")).to_contain_text("WIN" if "TIE" not in _outcome(table) else "TIE")
     assert _last_round(table)["status"] == "complete"
@@ -80,17 +88,16 @@ def test_M_23_cards_cleared_early_pass_the_reader_again(hall: Hall, visit: Visit
     felt = table.shoe("felt")["count"]
     dora, anna = visit(hall, "dora", "table/hand-1/dealer"), visit(hall, "anna", "table/hand-1")
     expect(dora.locator("#dealer-prompt")).to_contain_text("CONFIRM")
-    dora.keyboard.press("t")
-    expect(dora.locator("#dialog")).to_be_visible()
+    press(dora, "t", "report")
     fill(dora, code="M-23")
     expect(dora.locator("#dealer-prompt")).to_contain_text("STOP")
     choose(anna, "resolve", resolution="rescan", cards=str(felt), reason="they lie in the discard, in order")
     until(lambda: table.status()["step"]["step"] == "rescan", "the rescan")
     table.shoe("rescan")
     expect(dora.locator("#dealer-prompt")).to_contain_text("CONFIRM")
-    dora.keyboard.press("c")
-    expect(dora.locator("#dialog")).to_be_visible()
+    press(dora, "c", "confirm")
     dora.keyboard.press("Enter")
+    expect(dora.locator("#dialog")).to_be_hidden()
     expect(dora.locator("#dealer-prompt")).not_to_contain_text("CONFIRM")
     assert [one["code"] for one in _last_round(table)["incidents"]] == ["M-23"]
 
@@ -130,8 +137,7 @@ def test_a_card_at_another_place_stays_there_by_a_supervisors_word(hall: Hall, v
     table.play("confirm", cards=1)
     dora, anna = visit(hall, "dora", "table/hand-1/dealer"), visit(hall, "anna", "table/hand-1")
     expect(dora.locator("#dealer-felt .felt .card:not(.slot)")).to_have_count(1)
-    dora.keyboard.press("t")
-    expect(dora.locator("#dialog")).to_be_visible()
+    press(dora, "t", "report")
     fill(dora, code="M-11")
     expect(dora.locator("#dealer-prompt")).to_contain_text("STOP")
     anna.locator('[data-dialog="resolve"]').click()

@@ -157,6 +157,7 @@ def test_sixty_tables_are_one_page_with_the_troubled_ones_first(
     expect(page.locator(".tile.stale")).to_have_count(0, timeout=30_000)
     expect(page.locator("#floor-summary")).to_contain_text("60 tables")
     page.evaluate(CHANGED)
+    expect(page.locator('#tile-ba-1 [data-dialog="pause"]')).to_be_enabled()
     page.locator('#tile-ba-1 [data-dialog="pause"]').focus()
     page.keyboard.press("p")
     expect(page.locator("#dialog")).to_be_visible()

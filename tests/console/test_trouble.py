@@ -25,6 +25,14 @@ def status(hall: Hall, table: str = "bb-1") -> dict[str, Any]:
     return data
 
 
+def press(page: Page, key: str, dialog: str) -> None:
+    """Open a dialog by its key, once the page offers it and nothing else is asked."""
+    expect(page.locator("#dialog")).to_be_hidden()
+    expect(page.locator(f'main [data-dialog="{dialog}"]').first).to_be_enabled()
+    page.keyboard.press(key)
+    expect(page.locator("#dialog")).to_be_visible()
+
+
 def choose(page: Page, dialog: str, **fields: str) -> None:
     """Open a dialog from the table's page, fill it, send it."""
     page.locator(f'[data-dialog="{dialog}"]').first.click()
@@ -160,15 +168,15 @@ def test_a_void_refunds_and_the_table_stays_shut_until_it_is_reopened(hall: Hall
 
 def test_a_dealer_logs_on_at_the_table_and_reports_a_misdeal(hall: Hall, visit: Visit) -> None:
     dora, anna = visit(hall, "dora", "table/cl-1/dealer"), visit(hall, "anna", "table/cl-1")
-    dora.keyboard.press("g")
-    expect(dora.locator("#dialog")).to_be_visible()
+    press(dora, "g", "log_on")
     dora.keyboard.press("Enter")
+    expect(dora.locator("#dialog")).to_be_hidden()
     expect(dora.locator("#dealer-top")).to_contain_text("dora")
-    dora.keyboard.press("t")
-    expect(dora.locator("#dialog")).to_be_visible()
+    press(dora, "t", "report")
     fill(dora, code="M-25", note="under the table")
     expect(dora.locator("#dealer-prompt")).to_contain_text("STOP")
     expect(anna.locator("#table-actions")).to_contain_text("reported by")
+    expect(anna.locator("[data-ack]").first).to_be_enabled()
     anna.keyboard.press("a")
     expect(anna.locator("[data-ack]")).to_have_count(0)
     choose(anna, "resolve", resolution="resume", reason="card found, order certain")
