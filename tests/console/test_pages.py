@@ -66,6 +66,7 @@ def test_pages_have_no_serious_fault_and_their_pictures_are_taken(
         ("dora", "table/cl-1/dealer", "dealer-classic"), ("dora", "table/ba-1/dealer", "dealer-baccarat"),
         ("anna", "table/ba-1/rounds", "rounds-baccarat"), ("anna", "table/bb-1/shoe", "shoe"),
         ("anna", "table/bb-1/devices", "devices"), ("anna", "table/bb-1/calibration", "calibration-read"),
+        ("anna", "table/bb-1/deck", "deck-read"),
         ("dora", "password", "password"), ("admin", "accounts", "accounts"), ("admin", "audit", "audit"),
     ]  # fmt: skip
     for who, path, name in plan:
@@ -225,7 +226,7 @@ def test_how_long_an_event_takes_to_the_screen(hall: Hall, visit: Visit, browser
         for frame in client.events():
             at = frame["time"].replace("Z", "+00:00")
             said[frame["seq"]] = round(_epoch_ms(at))
-            if len(said) > 3 * EVENTS:
+            if len(said) > 2 * EVENTS:
                 break
     shown = {int(seq): at for seq, at in page.evaluate("window.shown").items()}
     late = [at - said[seq] for seq, at in shown.items() if seq in said]
