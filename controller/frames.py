@@ -15,6 +15,23 @@ _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(dict[str, Any])
 
 
+class _Frame(msgspec.Struct):
+    """The fields of a frame, in their order."""
+
+    schema: int
+    feed: str
+    table: str
+    epoch: int
+    seq: int
+    time: str
+    type: str
+    shoe: str | None
+    round: str | None
+    round_in_shoe: int | None
+    version: int
+    data: msgspec.Raw
+
+
 def iso_ms(at_ms: int) -> str:
     """Milliseconds since 1970 as ISO 8601 UTC with milliseconds."""
     return f"{_iso_second(at_ms // 1000)}.{at_ms % 1000:03d}Z"
@@ -29,21 +46,22 @@ def _iso_second(at_s: int) -> str:
 def frame_bytes(record: Record, *, feed: str, table: str, epoch: int, at_ms: int) -> bytes:
     """The exact bytes of a public record's frame. ``at_ms``: wall clock, milliseconds since 1970."""
     assert record.seq is not None
+    fact, shoe = record.fact, record.shoe
     return _encoder.encode(
-        {
-            "schema": SCHEMA,
-            "feed": feed,
-            "table": table,
-            "epoch": epoch,
-            "seq": record.seq,
-            "time": iso_ms(at_ms),
-            "type": record.fact.type,
-            "shoe": record.shoe,
-            "round": record.round,
-            "round_in_shoe": record.round_in_shoe,
-            "version": record.version,
-            "data": record.fact.public_data(),
-        }
+        _Frame(
+            SCHEMA,
+            feed,
+            table,
+            epoch,
+            record.seq,
+            iso_ms(at_ms),
+            fact.type,
+            shoe,
+            record.round,
+            record.round_in_shoe,
+            record.version,
+            msgspec.Raw(fact.public_json()),
+        )
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from controller.journal.records import FactRow, Frame
@@ -17,6 +18,8 @@ _MAGIC: Final = b"dealerd journal 1\n"
 _NEXT: Final = b"dealerd journal next file 1\n"
 _NUMBERS: Final = struct.Struct(">qqq")
 _FRAME: Final = struct.Struct(">q32s")
+# Read once: a chain is millions of links.
+_sha256: Final = hashlib.sha256
 _LENGTH: Final = struct.Struct(">I")
 # No text is this long, so an absent text cannot be confused with an empty one.
 _ABSENT: Final = b"\xff\xff\xff\xff"
@@ -40,20 +43,24 @@ def link(previous: bytes, fact: FactRow, frames: Sequence[Frame]) -> bytes:
     Every field is length-prefixed or of fixed size, so no two different inputs are the same bytes. Raises
     ``struct.error``, ``TypeError``, ``AttributeError`` or ``UnicodeError`` if a field is not storable.
     """
+    n, epoch, at_ms, kind, shoe, round_, body = fact
     parts = [
         previous,
-        _NUMBERS.pack(fact.n, fact.epoch, fact.at_ms),
-        _text(fact.type),
-        _ABSENT if fact.shoe is None else _text(fact.shoe),
-        _ABSENT if fact.round is None else _text(fact.round),
-        _LENGTH.pack(len(fact.body)),
-        fact.body,
+        _NUMBERS.pack(n, epoch, at_ms),
+        _text(kind),
+        _ABSENT if shoe is None else _text(shoe),
+        _ABSENT if round_ is None else _text(round_),
+        _LENGTH.pack(len(body)),
+        body,
         _LENGTH.pack(len(frames)),
     ]
-    parts += [_FRAME.pack(frame.seq, hashlib.sha256(frame.frame).digest()) for frame in frames]
-    return hashlib.sha256(b"".join(parts)).digest()
+    for frame in frames:
+        parts.append(_FRAME.pack(frame.seq, _sha256(frame.frame).digest()))
+    return _sha256(b"".join(parts)).digest()
 
 
+@lru_cache(maxsize=256)
 def _text(text: str) -> bytes:
+    """Facts that follow each other have the same type, shoe and round, again and again."""
     encoded = text.encode()
     return _LENGTH.pack(len(encoded)) + encoded

@@ -17,8 +17,9 @@ REVEAL_ORDER = (*DEAL, *THIRDS)
 
 def next_step(round_: Round, rules: GameOptions) -> Step:  # noqa: ARG001 - every procedure is called alike
     """What the procedure demands next, from the first card to ``finish``."""
+    laid = round_.laid
     for position in DEAL:
-        if round_.at(position) is None:
+        if position not in laid:
             return Step("draw", position=position)
     if not round_.faces_known:
         return _face_down(round_)

@@ -58,8 +58,9 @@ def options(round_: Round, rules: GameOptions, line: str) -> tuple[str, ...]:
 
 def next_step(round_: Round, rules: GameOptions) -> Step:
     """What the procedure demands next, from the first card to ``finish``."""
+    laid = round_.laid
     for position in DEAL:
-        if round_.at(position) is None:
+        if position not in laid:
             return Step("draw", position=position, hidden=position == HOLE)
     up = round_.at(UP) or ""
     if up[0] == "A" and round_.insurance != "closed":  # BJS-22

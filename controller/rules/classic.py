@@ -72,8 +72,9 @@ def _deal(round_: Round) -> Step | None:
     """Two passes over the occupied seats, the dealer's one card between them (BJ7-10, BJ7-12)."""
     hands = [line_name(seat, 0) for seat in round_.seats]
     second = [f"{hand}/1" for hand in hands if hand not in round_.parted]
+    laid = round_.laid
     for position in (*(f"{hand}/0" for hand in hands), UP, *second):
-        if round_.at(position) is None:
+        if position not in laid:
             return Step("draw", position=position)
     return None
 

@@ -11,10 +11,9 @@ T = TypeVar("T")
 
 
 def shallow_copy(one: T) -> T:
-    """A slotted object with the same fields: a draft is made for every input, and ``replace`` is slow."""
+    """An object with the same fields. Made for every input: what it copies has no slots, so that one call does it."""
     new = object.__new__(type(one))
-    for name in one.__slots__:  # type: ignore[attr-defined]
-        setattr(new, name, getattr(one, name))
+    new.__dict__.update(one.__dict__)
     return new
 
 
@@ -40,7 +39,7 @@ class Demand:
     split: bool = False
 
 
-@dataclass(slots=True)
+@dataclass
 class Round:
     """A round from betting to result. ``cards`` keeps physical order."""
 
@@ -72,6 +71,11 @@ class Round:
             if card.position == position:
                 return card.card
         return None
+
+    @property
+    def laid(self) -> set[str]:
+        """Positions where a card lies."""
+        return {card.position for card in self.cards}
 
     def line(self, prefix: str) -> list[str]:
         """Faces of ``prefix/0``, ``prefix/1`` … in order."""

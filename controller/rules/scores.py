@@ -34,8 +34,12 @@ def blackjack_value(card: str) -> int:
 
 def blackjack_score(cards: Sequence[str]) -> Score:
     """The best total of faces: one ace counts 11 unless that busts (BJS-10)."""
-    total = sum(BLACKJACK_VALUE[card[0]] for card in cards)
-    soft = total <= BLACKJACK - 10 and any(card[0] == "A" for card in cards)
+    total, ace = 0, False
+    for card in cards:
+        value = BLACKJACK_VALUE[card[0]]
+        total += value
+        ace = ace or value == 1
+    soft = ace and total <= BLACKJACK - 10
     return Score(total + 10 if soft else total, soft)
 
 

@@ -17,6 +17,16 @@ from controller.table.reads import device_event, reuse_is_due
 
 #: Who answers for a card that waited, where a person decided about it.
 VOUCHERS: Final = {"entered": ("people",), "vouched": ("shoe", "people")}
+#: The rule that says how many seconds a step may take.
+_TIMES: Final = {
+    "close_bets": "betting_s",
+    "insurance": "insurance_s",
+    "decide": "decision_s",
+    "follow": "follow_s",
+    "peek": "peek_delay_s",
+    "standby": "standby_s",
+    "confirm": "confirm_s",
+}
 #: A round has far fewer automatic steps; reaching this is a defect of a procedure.
 _LIMIT = 100
 
@@ -222,17 +232,8 @@ def _left(draft: Draft) -> int | None:
 
 
 def _time_for(draft: Draft, step: Step) -> int | None:
-    rules = draft.setting.rules
-    seconds = {
-        "close_bets": rules.betting_s,
-        "insurance": rules.insurance_s,
-        "decide": rules.decision_s,
-        "follow": rules.follow_s,
-        "peek": rules.peek_delay_s,
-        "standby": rules.standby_s,
-        "confirm": rules.confirm_s,
-    }.get(step.kind)
-    return None if seconds is None else _ms(seconds)
+    rule = _TIMES.get(step.kind)
+    return None if rule is None else _ms(getattr(draft.setting.rules, rule))
 
 
 def _ms(seconds: float) -> int:

@@ -39,9 +39,18 @@ class Setting:
 
 
 class Draft:
-    """A copy of the table's state that collects facts. ``now`` is monotonic ms."""
+    """A copy of the table's state that collects facts. ``now`` is monotonic ms. ``known_step``: the next step of
+    ``state``, if somebody found it before."""
 
-    def __init__(self, setting: Setting, state: TableState, fold: Fold, now: int, entropy: bytes) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        state: TableState,
+        fold: Fold,
+        now: int,
+        entropy: bytes,
+        known_step: Step | None = None,
+    ) -> None:
         self.setting = setting
         self.state = state.copy()
         self.records: list[f.Record] = []
@@ -52,15 +61,23 @@ class Draft:
         self._keys_used = 0
         self.reply: dict[str, Any] = {}
         self.spent: frozenset[str] = frozenset()  # see ``CommandInput``
+        #: What ``next_step`` found, as long as no fact came after it.
+        self.known_step = known_step
 
     def emit(self, fact: f.Fact) -> None:
         """Accept ``fact``: apply it and keep it for the journal."""
+        self.known_step = None
         self.records.append(self._fold.apply(self.state, fact, self.now))
 
     # --- steps ---------------------------------------------------------------------------------------------
 
     def next_step(self) -> Step:
         """What the procedure demands, holds aside."""
+        if self.known_step is None:
+            self.known_step = self._next_step()
+        return self.known_step
+
+    def _next_step(self) -> Step:
         state, traits = self.state, self.setting.traits
         match state.phase:
             case "closed":

@@ -109,9 +109,19 @@ class PhaseMachine:
             ignore_invalid_triggers=False,
             queued=False,
         )
+        #: The moves that nothing guards, as the machine holds them: those need none of its machinery.
+        self._free: dict[tuple[str, str], str] = {
+            (name, source): found[0].dest
+            for name, event in self._machine.events.items()
+            for source, found in event.transitions.items()
+            if len(found) == 1 and not found[0].conditions
+        }
 
     def fire(self, trigger: str, state: TableState, fact: Fact) -> str:
         """The phase after ``trigger``. Raises ``Refusal`` if the phase or a guard does not allow it."""
+        free = self._free.get((trigger, state.phase))
+        if free is not None:
+            return free
         self._model.state = state.phase
         try:
             self._model.trigger(trigger, state=state, fact=fact)  # type: ignore[attr-defined]

@@ -46,7 +46,7 @@ class Sealed:
     commitment: str
 
 
-@dataclass(slots=True)
+@dataclass
 class Shoe:
     """The ledger of one shoe: what has left it."""
 
@@ -140,7 +140,7 @@ ROUND_PHASES = frozenset({"betting", "dealing", "insurance", "deciding", "dealer
 DEAL_PHASES = ROUND_PHASES - {"betting"}
 
 
-@dataclass(slots=True)
+@dataclass
 class TableState:
     """The fold of all facts. Fields ending in ``_due`` are monotonic ms and not part of the fold."""
 

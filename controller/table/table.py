@@ -11,6 +11,7 @@ from controller import facts as f
 from controller.book import open_book
 from controller.refusal import Refusal
 from controller.rules import PROCEDURES
+from controller.rules.steps import Step
 from controller.table import approvals, betting, people, sightings
 from controller.table.advance import advance
 from controller.table.draft import Draft, Setting
@@ -41,6 +42,8 @@ class Outcome:
     records: tuple[f.Record, ...]
     refusal: Refusal | None = None
     reply: Mapping[str, Any] = field(default_factory=dict)
+    #: What the procedure demands in ``state``, holds aside, if it was looked up.
+    step: Step | None = None
 
 
 class JournalFault(Exception):
@@ -55,9 +58,11 @@ class Table:
         self.state = TableState(book=open_book(setting.book) if setting.book is not None else None)
         self._fold = Fold()
         self._busy = False
+        self._step: Step | None = None
 
     def replay(self, facts: Iterable[f.Fact], now: int = 0) -> None:
         """Fold a journal. Raises ``JournalFault`` at the first fact that is not possible."""
+        self._step = None
         for fact in facts:
             try:
                 self._fold.apply(self.state, fact, now)
@@ -74,14 +79,14 @@ class Table:
         assert not self._busy, "decide is not re-entrant"
         self._busy = True
         try:
-            draft = Draft(self.setting, self.state, self._fold, now, entropy)
+            draft = Draft(self.setting, self.state, self._fold, now, entropy, self._step)
             _take(draft, what)
             # After the cut card the same card is still due: the dealer must be told to draw again.
             cut = any(isinstance(r.fact, f.CutCardDrawn) for r in draft.records)
             approvals.withdraw(draft)
             advance(draft, announce=cut or isinstance(what, Start))
             _watch(draft, now)
-            return Outcome(draft.state, tuple(draft.records), reply=draft.reply)
+            return Outcome(draft.state, tuple(draft.records), reply=draft.reply, step=draft.known_step)
         except Refusal as refusal:
             return Outcome(self.state, (), refusal)
         finally:
@@ -89,7 +94,7 @@ class Table:
 
     def accept(self, outcome: Outcome) -> None:
         """Make the draft the state, once its facts are durable."""
-        self.state = outcome.state
+        self.state, self._step = outcome.state, outcome.step
         if self.state.book is not None:
             self.state.book.commit()
 

@@ -59,12 +59,12 @@ class SimulatedShoe:
     @property
     def left(self) -> int:
         """Cards still in the shoe; the cut card does not count."""
-        return sum(card != CUT for card in self._items[self._gone :])
+        return len(self._items) - self._gone - self._items[self._gone :].count(CUT)
 
     @property
     def drawn(self) -> int:
         """Cards that left this shoe; the cut card does not count."""
-        return sum(card != CUT for card in self._items[: self._gone])
+        return self._gone - self._items[: self._gone].count(CUT)
 
     @property
     def felt(self) -> tuple[Item, ...]:
