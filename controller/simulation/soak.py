@@ -21,6 +21,8 @@ from controller.simulation.soak_world import World
 GAMES: Final = ("boundless", "classic", "baccarat")
 #: Rounds of one session: with faults about a shoe and a half, so that what a restart folds stays small.
 ROUNDS: Final = 60
+#: Where the journal is: ``real`` (SQLite on a file), ``memory``, or ``mixed`` (one session in three on a file).
+DISKS: Final = ("mixed", "real", "memory")
 #: Memory, where the system has some as a folder: the disk's speed is not what is looked at.
 _MEMORY: Final = Path("/dev/shm")
 _NO_END: Final = 1 << 60
@@ -35,6 +37,7 @@ class Plan:
     faults: tuple[str, ...] = ()
     folder: Path | None = None
     session_rounds: int = ROUNDS
+    disk: str = "mixed"
 
 
 @dataclass(frozen=True)
@@ -105,8 +108,7 @@ def play(
     plan: Plan, session: int, *, rounds: int, steps: int | None = None, muted: frozenset[str] = frozenset()
 ) -> Session:
     """Play one session up to ``rounds`` rounds or ``steps`` turns; faults in ``muted`` are drawn and left out."""
-    parent = plan.folder or (_MEMORY if os.access(_MEMORY, os.W_OK) else None)
-    folder = Path(tempfile.mkdtemp(prefix="dealerd-soak-", dir=parent))
+    folder = _folder(plan, session)
     began = time.process_time()
     broken = None
     try:
@@ -122,7 +124,17 @@ def play(
             world.shell.close()
         return Session(world, time.process_time() - began, broken)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folder(plan: Plan, session: int) -> Path | None:
+    """Where this session's journal has its file; None if it has none."""
+    real = plan.disk == "real" or (plan.disk == "mixed" and session % 3 == 0)
+    if not real:
+        return None
+    parent = plan.folder or (_MEMORY if os.access(_MEMORY, os.W_OK) else None)
+    return Path(tempfile.mkdtemp(prefix="dealerd-soak-", dir=parent))
 
 
 def run_session(plan: Plan, session: int, rounds: int) -> tuple[Totals, Session]:

@@ -1,6 +1,7 @@
 """The shell around the table in a soak: decide, make durable, become, publish; and what a dying process leaves.
 
-The journal is the real one, on a memory file system or any other folder. The order is that of the service's actor.
+The journal is the real one, on a memory file system or any other folder, or one without a file (``soak_memory``). The
+order is that of the service's actor.
 
 Not simulated: sockets and their threads; torn pages and power loss (the journal's own tests do that).
 """
@@ -20,6 +21,7 @@ from controller.facts import decode_fact, encode_fact
 from controller.journal.records import CommandRecord, FactRow, Frame
 from controller.journal.store import Journal, JournalError, JournalFull
 from controller.refusal import Refusal
+from controller.simulation.soak_memory import MemoryJournal, Platter
 from controller.simulation.soak_odds import Broken, must
 from controller.table.draft import Setting
 from controller.table.inputs import CommandInput, Input, Start
@@ -44,8 +46,10 @@ class Died(Exception):
 class Shell:
     """One process after the other on one journal."""
 
-    def __init__(self, folder: Path, setting: Setting, publish: Callable[[bytes], None]) -> None:
-        self._path = folder / "soak.db"
+    def __init__(self, folder: Path | None, setting: Setting, publish: Callable[[bytes], None]) -> None:
+        """``folder``: where the journal's file is made; None for a journal in memory."""
+        self._path = folder / "soak.db" if folder is not None else None
+        self._platter = Platter(FEED, TABLE)
         self._setting = setting
         self._publish = publish
         self._inputs = 0
@@ -58,7 +62,9 @@ class Shell:
         self.durable: Outcome | None = None
         self._journal = self._open()
 
-    def _open(self) -> Journal:
+    def _open(self) -> Journal | MemoryJournal:
+        if self._path is None:
+            return MemoryJournal(self._platter, self._at_commit)
         return Journal.create_or_open(self._path, table=TABLE, now_ms=self.wall, feed=FEED, on_commit=self._at_commit)
 
     def _at_commit(self, where: str) -> None:
@@ -122,9 +128,10 @@ class Shell:
         if expected is not None:
             self._expected = expected
         self.death = None
-        with contextlib.suppress(JournalError):
-            self._journal._database.close()  # a killed process marks nothing as sent
-        self._journal._lock.close()
+        if isinstance(self._journal, Journal):
+            with contextlib.suppress(JournalError):
+                self._journal._database.close()  # a killed process marks nothing as sent
+            self._journal._lock.close()
 
     def start(self, now: int) -> Outcome:
         """Another process comes up on the journal. Raises ``Broken`` if it does not come back as it was."""
@@ -159,7 +166,3 @@ class Shell:
     def close(self) -> None:
         """End the session."""
         self._journal.close()
-
-    def checkpoint(self) -> None:
-        """Between rounds the log is folded into the file."""
-        self._journal.checkpoint()

@@ -44,7 +44,9 @@ _FINAL: Final = ("round_result", "round_voided")
 class World:
     """One table from its first shift to the last of ``rounds`` rounds."""
 
-    def __init__(self, game: str, seed: str, folder: Path, faults: tuple[str, ...], muted: frozenset[str]) -> None:
+    def __init__(
+        self, game: str, seed: str, folder: Path | None, faults: tuple[str, ...], muted: frozenset[str]
+    ) -> None:
         self.game, self.seed = game, seed
         self.rng = Random(seed)
         self.now = 1_000

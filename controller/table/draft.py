@@ -66,7 +66,8 @@ class Draft:
 
     def emit(self, fact: f.Fact) -> None:
         """Accept ``fact``: apply it and keep it for the journal."""
-        self.known_step = None
+        if type(fact) is not f.StepOpened:  # it says what is known
+            self.known_step = None
         self.records.append(self._fold.apply(self.state, fact, self.now))
 
     # --- steps ---------------------------------------------------------------------------------------------
