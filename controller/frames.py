@@ -40,7 +40,14 @@ def iso_ms(at_ms: int) -> str:
 @lru_cache(maxsize=4)
 def _iso_second(at_s: int) -> str:
     """Formatted once a second, not once a frame."""
-    return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    day, second = divmod(at_s, 86_400)
+    minute, second = divmod(second, 60)
+    return f"{_iso_day(day)}T{minute // 60:02d}:{minute % 60:02d}:{second:02d}"
+
+
+@lru_cache(maxsize=4)
+def _iso_day(day: int) -> str:
+    return datetime.fromtimestamp(day * 86_400, UTC).strftime("%Y-%m-%d")
 
 
 def frame_bytes(record: Record, *, feed: str, table: str, epoch: int, at_ms: int) -> bytes:

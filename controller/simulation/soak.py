@@ -122,6 +122,7 @@ def play(
             broken = f"{type(error).__name__}: {error}"
         finally:
             world.shell.close()
+            world.injector.close()
         return Session(world, time.process_time() - began, broken)
     finally:
         if folder is not None:

@@ -31,6 +31,16 @@ _ACCOUNTS: Final = frozenset({
     "card_dealt", "card_burned", "burn_indicator_drawn", "card_held", "card_rescanned",
     "read_repeated",    "read_out_of_game", "incident_raised", "device_reported",
 })  # fmt: skip
+#: Facts that the checks of holds and of cards look at.
+_SUPERVISED: Final = frozenset({
+    f.Paused, f.Resumed, f.DeviceLost, f.DeviceRestored, f.ApprovalRequested, f.ApprovalGiven, f.ApprovalRefused,
+    f.IncidentRaised, f.IncidentResolved, f.RoundVoided, f.ShoeVoided,
+})  # fmt: skip
+_CARDS: Final = frozenset({
+    f.CardDealt, f.CardRevealed, f.CardBurned, f.BurnIndicatorDrawn, f.CardHeld, f.CardRescanned, f.IncidentRaised,
+    f.ReadOutOfGame,
+})  # fmt: skip
+_ROUND: Final = frozenset({f.BettingOpened, f.ShoeLoaded, f.RoundVoided, f.ShoeVoided})
 _UNHEARD: Final = "not connected yet"
 _decoder = msgspec.json.Decoder(dict[str, Any])
 
@@ -93,15 +103,18 @@ class Checks:
             if record.seq is not None:
                 self.seq += 1
                 must(record.seq == self.seq, "frames are numbered without gaps")
-            if isinstance(fact, _MOVES):
-                must(not self.holds, f"{fact.type} while the table is held")
-            self._supervision(fact)
-            self._card(fact, card)
+            if self.holds and isinstance(fact, _MOVES):
+                raise Broken(f"{fact.type} while the table is held")
+            if type(fact) in _SUPERVISED:
+                self._supervision(fact)
+            if type(fact) in _CARDS:
+                self._card(fact, card)
             if self.ledger is not None:
                 self.ledger.take(fact, record.round_in_shoe, state.book.instructions)
             else:
                 self._unbooked(fact)
-            self._round(fact)
+            if type(fact) in _ROUND:
+                self._round(fact)
         if isinstance(event, _CARD_EVENTS):
             found = any(record.fact.type in _ACCOUNTS for record in records)
             must(found or self.trouble, "every reading is accounted for (3)")

@@ -6,7 +6,7 @@ has a stream of its own, so that leaving one kind out moves no other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final, Literal
@@ -157,10 +157,12 @@ class Injector:
     def __post_init__(self) -> None:
         chosen = [BY_NAME[name] for name in self.only if self.protocol in BY_NAME[name].protocols]
         self._streams = {kind.name: Random(f"{self.seed}/{kind.name}") for kind in chosen}
-        self._kinds: dict[str, list[tuple[Kind, Random]]] = {}
+        self._kinds: dict[str, list[tuple[str, float, Callable[[], float]]]] = {}
+        self._asked: dict[str, int] = {}
         for kind in chosen:
-            self._kinds.setdefault(kind.when, []).append((kind, self._streams[kind.name]))
             self.counts[kind.name] = Count()
+            drawing = (kind.name, kind.chance, self._streams[kind.name].random)
+            self._kinds.setdefault(kind.when, []).append(drawing)
 
     @property
     def any(self) -> bool:
@@ -170,13 +172,20 @@ class Injector:
     def one_of(self, when: When) -> str | None:
         """The kind that befalls an opportunity that many kinds share, if any."""
         found = None
-        for kind, stream in self._kinds.get(when, ()):
-            self.counts[kind.name].chances += 1
-            if stream.random() < kind.chance and found is None and kind.name not in self.muted:
-                found = kind.name
+        self._asked[when] = self._asked.get(when, 0) + 1
+        for name, chance, draw in self._kinds.get(when, ()):
+            if draw() < chance and found is None and name not in self.muted:
+                found = name
         if found is not None:
             self._inject(found)
         return found
+
+    def close(self) -> None:
+        """Count the opportunities that many kinds shared."""
+        for when, count in self._asked.items():
+            for name, _, _ in self._kinds.get(when, ()):
+                self.counts[name].chances += count
+        self._asked.clear()
 
     def befalls(self, name: str) -> bool:
         """The kind ``name`` befalls this opportunity of its own."""

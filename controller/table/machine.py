@@ -65,6 +65,7 @@ def _passes(guard: Callable[..., None]) -> Callable[[Any], bool]:
         return True
 
     condition.__name__ = guard.__name__
+    condition.guard = guard  # type: ignore[attr-defined]
     return condition
 
 
@@ -109,19 +110,22 @@ class PhaseMachine:
             ignore_invalid_triggers=False,
             queued=False,
         )
-        #: The moves that nothing guards, as the machine holds them: those need none of its machinery.
-        self._free: dict[tuple[str, str], str] = {
-            (name, source): found[0].dest
+        #: The machine's own transitions where there is no choice: what is left to do is to ask the guards.
+        self._plain: dict[tuple[str, str], tuple[tuple[Callable[..., None], ...], str]] = {
+            (name, source): (tuple(one.func.guard for one in found[0].conditions), found[0].dest)
             for name, event in self._machine.events.items()
             for source, found in event.transitions.items()
-            if len(found) == 1 and not found[0].conditions
+            if len(found) == 1
         }
 
     def fire(self, trigger: str, state: TableState, fact: Fact) -> str:
         """The phase after ``trigger``. Raises ``Refusal`` if the phase or a guard does not allow it."""
-        free = self._free.get((trigger, state.phase))
-        if free is not None:
-            return free
+        plain = self._plain.get((trigger, state.phase))
+        if plain is not None:
+            guards, dest = plain
+            for guard in guards:
+                guard(state, fact)
+            return dest
         self._model.state = state.phase
         try:
             self._model.trigger(trigger, state=state, fact=fact)  # type: ignore[attr-defined]

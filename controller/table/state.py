@@ -241,7 +241,7 @@ class TableState:
     @property
     def claims(self) -> tuple[Pending, ...]:
         """Cards the shoe has read and the camera has not confirmed, in physical order."""
-        return tuple(p for p in self.pending if p.origin == "claimed")
+        return tuple(p for p in self.pending if p.origin == "claimed") if self.pending else ()
 
     def demand_with(self, key: str) -> Demand | None:
         """The demand of this round that was made under ``key``."""

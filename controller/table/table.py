@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from controller import facts as f
 from controller.book import open_book
@@ -46,6 +46,10 @@ class Outcome:
     step: Step | None = None
 
 
+#: In a replay nobody holds an older copy of the book, so its changes are folded in now and then.
+_COMMIT_EVERY: Final = 16
+
+
 class JournalFault(Exception):
     """A journal that the rules of this table do not allow; the start stops (design page 3)."""
 
@@ -63,14 +67,16 @@ class Table:
     def replay(self, facts: Iterable[f.Fact], now: int = 0) -> None:
         """Fold a journal. Raises ``JournalFault`` at the first fact that is not possible."""
         self._step = None
-        for fact in facts:
+        state, book, apply = self.state, self.state.book, self._fold.apply
+        for count, fact in enumerate(facts):
             try:
-                self._fold.apply(self.state, fact, now)
+                apply(state, fact, now)
             except Refusal as refusal:
-                raise JournalFault(replay_error(fact, self.state.n + 1, refusal)) from refusal
-            if self.state.book is not None:
-                self.state.book.commit()
-        state = self.state
+                raise JournalFault(replay_error(fact, state.n + 1, refusal)) from refusal
+            if book is not None and not count % _COMMIT_EVERY:
+                book.commit()
+        if book is not None:
+            book.commit()
         state.step_due = state.void_due = state.approval_due = state.idle_due = state.camera_due = None
         state.sight_due.clear()
 
