@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import subprocess
 import sys
@@ -73,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
         _list_faults(as_json=args.json)
         return 0
     plan, muted = _plan(args)
+    gc.freeze()  # sessions make little that needs collecting: look seldom, and never at the program itself
+    gc.set_threshold(50_000, 20, 50)
     try:
         state = load(args.state, plan) if args.state else State(game=plan.game, seed=plan.seed, faults=plan.faults)
         failure = _one(args, plan, muted, state) if args.session is not None else _many(args, plan, state)

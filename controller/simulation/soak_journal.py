@@ -21,6 +21,7 @@ from controller.facts import decode_fact, encode_fact
 from controller.journal.records import CommandRecord, FactRow, Frame
 from controller.journal.store import Journal, JournalError, JournalFull
 from controller.refusal import Refusal
+from controller.service.freeze import freeze, thaw
 from controller.simulation.soak_memory import MemoryJournal, Platter
 from controller.simulation.soak_odds import Broken, must
 from controller.table.draft import Setting
@@ -33,6 +34,9 @@ TABLE: Final = "soak-1"
 #: 2026-11-30 00:00 UTC: virtual time begins here.
 WALL_MS: Final = 1_795_996_800_000
 DATE: Final = "20261130"
+#: A start folds the facts after a frozen state at most so old; every so many starts it folds all of them.
+MILESTONE_FACTS: Final = 200
+WHOLE_EVERY: Final = 4
 _canonical = msgspec.json.Encoder(order="sorted")
 _reply = msgspec.json.Encoder()
 
@@ -52,7 +56,8 @@ class Shell:
         self._platter = Platter(FEED, TABLE)
         self._setting = setting
         self._publish = publish
-        self._inputs = 0
+        self._inputs = self._starts = 0
+        self._milestone = 0, b""  # the state after that fact, as a start may use it
         self.death: Death | None = None
         self.wall = WALL_MS
         self.table = Table(setting)
@@ -100,6 +105,8 @@ class Shell:
         self._expected = outcome.state if self.death == "kill_after_commit" else self.table.state
         self._journal.append(rows, sent, command=answer(outcome) if answer else None)
         self.table.accept(outcome)
+        if outcome.state.phase == "result" and outcome.state.n - self._milestone[0] >= MILESTONE_FACTS:
+            self._milestone = outcome.state.n, freeze(outcome.state)
         for frame in sent:
             self._publish(frame.frame)
             self._journal.mark_sent(frame.seq)
@@ -137,7 +144,11 @@ class Shell:
         """Another process comes up on the journal. Raises ``Broken`` if it does not come back as it was."""
         self._journal = self._open()
         table = Table(self._setting)
-        table.replay((decode_fact(row.body) for row in self._journal.facts()), now)
+        self._starts += 1
+        n, frozen = self._milestone if self._starts % WHOLE_EVERY else (0, b"")
+        if n:
+            table.state = thaw(frozen, like=table.state)
+        table.replay((decode_fact(row.body) for row in self._journal.facts(n + 1)), now)
         if self._expected is not None:
             must(table.state == self._expected, "the state after a restart is that of the last durable fact")
         self.table = table

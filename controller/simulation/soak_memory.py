@@ -89,9 +89,9 @@ class MemoryJournal:
         """See ``Journal.unsent``."""
         yield from self._platter.frames[self._sent :]
 
-    def facts(self) -> Iterator[FactRow]:
+    def facts(self, from_n: int = 1) -> Iterator[FactRow]:
         """See ``Journal.facts``."""
-        yield from self._platter.facts
+        yield from self._platter.facts[from_n - 1 :]
 
     def command(self, id: str) -> CommandRecord | None:  # noqa: A002 -- the word of the wire format
         """See ``Journal.command``."""
