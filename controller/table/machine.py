@@ -56,17 +56,19 @@ def shoe_is_ready(state: TableState, fact: Any) -> None:  # noqa: ARG001 - all g
 
 def _t(trigger: str, source: str | tuple[str, ...], dest: str, *guards: Callable[..., None]) -> dict[str, Any]:
     return {"trigger": trigger, "source": list((source,) if isinstance(source, str) else source), "dest": dest,
-            "conditions": [_passes(g) for g in guards]}  # fmt: skip
+            "conditions": [_Passes(g) for g in guards]}  # fmt: skip
 
 
-def _passes(guard: Callable[..., None]) -> Callable[[Any], bool]:
-    def condition(event: Any) -> bool:
-        guard(event.kwargs["state"], event.kwargs["fact"])
+class _Passes:
+    """A guard as the machine calls it."""
+
+    def __init__(self, guard: Callable[..., None]) -> None:
+        self.guard = guard
+        self.__name__ = guard.__name__
+
+    def __call__(self, event: Any) -> bool:
+        self.guard(event.kwargs["state"], event.kwargs["fact"])
         return True
-
-    condition.__name__ = guard.__name__
-    condition.guard = guard  # type: ignore[attr-defined]
-    return condition
 
 
 TRANSITIONS: Final = [
@@ -110,19 +112,21 @@ class PhaseMachine:
             ignore_invalid_triggers=False,
             queued=False,
         )
-        #: The machine's own transitions where there is no choice: what is left to do is to ask the guards.
-        self._plain: dict[tuple[str, str], tuple[tuple[Callable[..., None], ...], str]] = {
-            (name, source): (tuple(one.func.guard for one in found[0].conditions), found[0].dest)
-            for name, event in self._machine.events.items()
+        # The machine's own table, read once: where one transition is possible, all that is left to do is to ask its
+        # guards. The library's events, callbacks and log would cost more than the rest of a fact.
+        events: Any = self._machine.events
+        self._moves: dict[tuple[str, str], tuple[list[Callable[..., None]], str]] = {
+            (name, source): ([one.func.guard for one in found[0].conditions], found[0].dest)
+            for name, event in events.items()
             for source, found in event.transitions.items()
             if len(found) == 1
         }
 
     def fire(self, trigger: str, state: TableState, fact: Fact) -> str:
         """The phase after ``trigger``. Raises ``Refusal`` if the phase or a guard does not allow it."""
-        plain = self._plain.get((trigger, state.phase))
-        if plain is not None:
-            guards, dest = plain
+        move = self._moves.get((trigger, state.phase))
+        if move is not None:
+            guards, dest = move
             for guard in guards:
                 guard(state, fact)
             return dest
