@@ -30,8 +30,10 @@ class PhysicalShoe(SimulatedShoe):
         """See ``SimulatedShoe.felt``."""
         return tuple(self._felt[self.skip :])
 
-    def make(self, *, ninth: str | None, cut_card: bool, cut_at: int | None) -> None:
-        """Spoil the shoe just loaded."""
+    def make(self, *, ninth: str | None, cut_card: bool, cut_at: int | None, missing: int | None) -> None:
+        """Spoil the shoe just loaded. ``missing``: the place of the card that is not there."""
+        if missing is not None and self._items[missing] != CUT:
+            del self._items[missing]
         if ninth is not None:
             self._items[40] = ninth
             self._items[45] = ninth

@@ -38,9 +38,11 @@ _SUPERVISED: Final = frozenset({
 })  # fmt: skip
 _CARDS: Final = frozenset({
     f.CardDealt, f.CardRevealed, f.CardBurned, f.BurnIndicatorDrawn, f.CardHeld, f.CardRescanned, f.IncidentRaised,
-    f.ReadOutOfGame,
+    f.ReadOutOfGame, f.CardCorrected,
 })  # fmt: skip
-_ROUND: Final = frozenset({f.BettingOpened, f.ShoeLoaded, f.RoundVoided, f.ShoeVoided})
+_ROUND: Final = frozenset({
+    f.BettingOpened, f.ShoeLoaded, f.RoundVoided, f.ShoeVoided, f.HandSplit, f.CardReassigned,
+})  # fmt: skip
 _UNHEARD: Final = "not connected yet"
 _decoder = msgspec.json.Decoder(dict[str, Any])
 
@@ -63,6 +65,7 @@ class Checks:
         self.n = self.seq = self.sent = 0
         self.unsent_again: dict[int, bytes] = {}
         self.blamed: set[str] = set()  # kinds behind a wrong card of this round
+        self.wrong: list[Card | None] = []  # wrong cards of this round; None: one that did not leave the shoe
         self.trouble = False
         self.incidents = 0
 
@@ -133,6 +136,12 @@ class Checks:
                 must(fact.round not in self.rounds, "a round's id is never used again")
                 self.rounds.add(fact.round)
                 self.places.clear()
+            case f.HandSplit(lines=(first, second)):
+                if first.startswith("seat/") and f"{first}/1" in self.places:
+                    self.places[f"{second}/0"] = self.places.pop(f"{first}/1")
+            case f.CardReassigned():
+                if fact.position in self.places:
+                    self.places[fact.to] = self.places.pop(fact.position)
             case f.ShoeLoaded():
                 must(fact.shoe not in self.shoes, "a shoe's id is never used again")
                 self.shoes.add(fact.shoe)
@@ -229,6 +238,8 @@ class Checks:
             case f.ReadOutOfGame():
                 if card is not None:
                     self.line.put_aside(card)
+            case f.CardCorrected(position=position, card=face):
+                self._corrected(position, face)
             case _:
                 pass
 
@@ -285,8 +296,34 @@ class Checks:
                     return card
         return None
 
+    def _corrected(self, position: str, face: str) -> None:
+        """People put the right face into the record."""
+        shown = self.places.get(position)
+        if shown is None or shown.face != face:
+            raise Broken(f"{position} is corrected to another card than lies there")
+        if shown in self.wrong:
+            self.wrong.remove(shown)
+            if not self.wrong:
+                self.blamed.clear()
+
+    def wrong_cards(self, state: Any) -> dict[str, str | None]:
+        """What a person sees who compares the record of the round with its cards: the right face by position; None
+        where that cannot be told card by card."""
+        if state.round is None:
+            return {}
+        found: dict[str, str | None] = {}
+        for recorded in state.round.cards:
+            card = self.places.get(recorded.position)
+            if card is None:
+                found[recorded.position] = None
+            elif recorded.card not in (HIDDEN, card.face):
+                found[recorded.position] = card.face
+        return found
+
     def _wrong(self, card: Card | None, what: str) -> None:
         """A wrong card is validated: forgiven only where no enabled source had any sign of it."""
+        if card not in self.wrong:
+            self.wrong.append(card)
         if self.blamed:
             return
         if card is None or card.noise or not card.kinds:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from controller.cards import HIDDEN
 from controller.simulation.soak_checks import blame
+from controller.simulation.soak_odds import Broken
 
 if TYPE_CHECKING:
     from controller.simulation.soak_world import World
@@ -75,6 +77,15 @@ class Dealer:
         """Something else than a draw happens."""
         world, line = self.world, self.line
         befalls = world.injector.befalls
+        state = world.table.state
+        if state.phase == "burning" and befalls("forgets_burn"):
+            if world.order("open_bets", "game_server") is not None:
+                raise Broken("betting opens before the burn is complete")
+            world.injector.trace()
+            return False
+        if state.phase == "dealer_drawing" and self._other_hole() and befalls("finds_hole"):
+            self.report("M-03", position="dealer/1")
+            return True
         if line.felt and befalls("pushes_back") and line.felt[-1].dealt:
             blame(line.felt[-1], "pushes_back")
             line.push_back()
@@ -96,6 +107,12 @@ class Dealer:
             return True
         return False
 
+    def _other_hole(self) -> bool:
+        """The hole card lies open and is not the one that was read."""
+        round_, card = self.world.table.state.round, self.world.checks.places.get("dealer/1")
+        recorded = round_.at("dealer/1") if round_ is not None else None
+        return card is not None and recorded not in (None, HIDDEN, card.face)
+
     def wait(self) -> None:
         """Nothing, until the next deadline has passed."""
         world = self.world
@@ -114,10 +131,11 @@ class Dealer:
             self.world.advance(CARD_MS)
             self.line.draw()
 
-    def report(self, code: str) -> None:
+    def report(self, code: str, **more: str) -> None:
         """Say what no device sees; the supervisor is called if the table does not take it."""
         world = self.world
-        if world.order("report", "dealer", person=self.person, code=code, note="as seen on the felt") is None:
+        note = "as seen on the felt"
+        if world.order("report", "dealer", person=self.person, code=code, note=note, **more) is None:
             world.supervisor.give_up(f"the dealer reports {code}")
 
     def confirm(self) -> None:
@@ -147,15 +165,27 @@ class Dealer:
         world = self.world
         befalls = world.injector.befalls
         world.advance(CLEAR_MS)
+        count = self._count()
         self.line.load()
         spoilt = {
             "ninth": befalls("ninth_copy"), "cut_card": not befalls("no_cut_card"), "cut_first": befalls("cut_first"),
+            "missing": befalls("card_missing"),
         }  # fmt: skip
-        if spoilt != {"ninth": False, "cut_card": True, "cut_first": False}:
+        if spoilt != {"ninth": False, "cut_card": True, "cut_first": False, "missing": False}:
             self.line.spoil(**spoilt)
         if world.injector.any and not befalls("no_log_on"):
             self.log_on()
-        world.order("load_shoe", "dealer", person=self.person)
+        world.order("load_shoe", "dealer", person=self.person, **count)
+
+    def _count(self) -> dict[str, int]:
+        """The cards left in the old shoe, where the table asks for them."""
+        world = self.world
+        if world.options.reconcile != "count" or world.table.state.shoe is None:
+            return {}
+        left = self.line.shoe.left
+        if world.injector.befalls("miscounts"):
+            left = max(0, left + world.rng.choice((-2, -1, 1, 2)))
+        return {"left": left}
 
     def rescan(self) -> None:
         """All cards of the felt pass the reader again."""

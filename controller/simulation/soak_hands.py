@@ -106,6 +106,8 @@ class Hands:
                 self._dealt(fact.position, fact.face)
             case f.CardRevealed():
                 self._revealed(fact.position, fact.card)
+            case f.CardCorrected():
+                self._corrected(fact.position, fact.card)
             case f.HandSplit():
                 self._parted(fact.lines)
             case f.DecisionOpened() if self.booked and fact.line != "dealer":
@@ -244,6 +246,34 @@ class Hands:
         cards, at = self.lines[head], int(index)
         must(cards[at] in (HIDDEN, card), "a reveal shows the card that was dealt")
         cards[at] = card
+
+    def _corrected(self, position: str, card: str) -> None:
+        """A card of the round was another one."""
+        head, _, place = position.rpartition("/")
+        at = int(place)
+        changed = [("main" if head == "player" and self.game == "boundless" else head, at)]
+        if head == "player" and self.game == "boundless" and f"split/{at}" in self.lines:
+            changed.append((f"split/{at}", 0))
+        for line, index in changed:
+            self.lines[line][index] = card
+            for hand in self.hands:
+                if hand.line == line and index < len(hand.cards):
+                    hand.cards[index] = card
+        place_of = self._first_of(*changed[0])
+        if place_of is not None and place_of[0] in self.first:
+            self.first[place_of[0]][place_of[1]] = card
+
+    def _first_of(self, line: str, index: int) -> tuple[str, int] | None:
+        """Which of the first two cards of which hand lies there: what side bets look at."""
+        if line == "main":
+            return (line, index) if index < 2 else None
+        if not line.startswith("seat/"):
+            return None
+        whole = f"{line[:-1]}0"
+        if line != whole:
+            return (whole, 1) if index == 0 else None
+        split = f"{line[:-1]}1" in self.lines
+        return (whole, index) if index == 0 or (index == 1 and not split) else None
 
     def _check_due(self, line: str, cards: list[str]) -> None:
         if line == "dealer" and len(cards) >= (2 if self.game == "boundless" else 1) and self.hands:

@@ -39,6 +39,9 @@ class Ledger:
         self.staked: Counter[str] = Counter()
         self.posted: dict[str, int] = {}
         self.settled: f.BetsSettled | None = None
+        self.version = 1
+        self.undone = False  # the latest version says that the round was void
+        self.due: set[str] = set()  # players whom a later version has not reached yet
         self._old.append(self.transactions)
         self.transactions = set()
         del self._old[:-_ROUNDS_KEPT]
@@ -46,7 +49,7 @@ class Ledger:
     def finished(self) -> None:
         """Everybody in the round was paid or refunded, exactly once."""
         must(self.status in ("settled", "voided"), "a round ends settled or void before the next one opens")
-        must(set(self.posted) == set(self.bets), "every player of a round is paid or refunded")
+        must(set(self.posted) == set(self.bets) and not self.due, "every player of a round is paid or refunded")
         if self.settled is not None:
             must(self.settled.stake == sum(self.staked.values()), "the stake told is the stake taken")
             must(self.settled.returned == sum(self.posted.values()), "the sum told is the sum returned")
@@ -72,8 +75,13 @@ class Ledger:
             case f.RoundResult() | f.RoundVoided():
                 must(self.status == "open", "a round ends once")
                 self.status = "settled" if isinstance(fact, f.RoundResult) else "voided"
+            case f.ResultCorrected():
+                must(self.status == "settled" and not self.due, "only a settled round is corrected")
+                must(fact.supersedes == self.version, "a correction follows the latest version")
+                self.version, self.undone, self.settled = self.version + 1, fact.voided, None
+                self.due = set(self.bets)
             case f.BetsSettled():
-                must(self.settled is None, "a round is settled once")
+                must(self.settled is None and fact.version == self.version, "a version is settled once")
                 self.settled = fact
             case f.InsuranceTaken():
                 for premium in fact.rows:
@@ -163,24 +171,48 @@ class Ledger:
         must(self.status == "settled", "only a settled round is paid")
         for one in told:
             self._fresh(one.transaction)
-        paid = [(t.kind, t.player, t.amount) for t in told] == [("credit", r.player, r.returned) for r in rows]
-        must(paid, "each player gets one credit")
+        if self.version == 1:
+            paid = [(t.kind, t.player, t.amount) for t in told] == [("credit", r.player, r.returned) for r in rows]
+            must(paid, "each player gets one credit")
+        else:
+            moved = [("credit" if r.amount > 0 else "debit", r.player, abs(r.amount)) for r in rows if r.amount]
+            must([(t.kind, t.player, t.amount) for t in told] == moved, "a correction moves the difference, once")
         for row in rows:
-            self._give(row.player, row.amount)
-            must(row.amount == row.returned, "the first version moves all it returns")
+            must(row.version == self.version, "what is posted is the latest version")
+            if self.version == 1:
+                self._give(row.player, row.amount)
+                must(row.amount == row.returned, "the first version moves all it returns")
+            else:
+                self._give_more(row)
             must(row.stake == self.staked[row.player], "what is settled is what was staked")
-            hands = Counter((h.line, h.length, h.stake, h.returned, h.doubled, h.behind) for h in row.hands)
-            must(hands == self.hands.hands_paid(row.player), "every hand is paid by the rules")
-            bets = Counter((b.bet, b.box, b.behind, b.stake, b.returned) for b in row.bets)
-            must(bets == self.hands.bets_paid(row.player), "every bet is paid by the rules")
-            premium = self.hands.insured.get(row.player)
-            must((row.insurance is None) == (premium is None), "insurance is settled where it was bought")
-            if premium is not None:
-                due = 3 * premium if natural(self.hands.lines["dealer"]) else 0
-                must(row.insurance.returned == due, "insurance pays two to one on a dealer's Blackjack")
-            found = sum(n * h[3] for h, n in hands.items()) + sum(n * b[4] for b, n in bets.items())
-            found += row.insurance.returned if row.insurance else 0
-            must(row.returned == found, "a player's return is the sum of his bets'")
+            if self.undone:
+                must(row.returned == row.stake, "a round declared void gives back what was staked")
+            else:
+                self._by_the_rules(row)
+
+    def _give_more(self, row: Any) -> None:
+        """A later version moves what it returns beyond the version before."""
+        must(row.player in self.due, "nobody is paid twice")
+        self.due.discard(row.player)
+        must(row.amount == row.returned - self.posted[row.player], "a correction moves the difference")
+        self.posted[row.player] = row.returned
+        self.paid += row.amount
+        if self.embedded:
+            self.have[row.player] += row.amount
+
+    def _by_the_rules(self, row: Any) -> None:
+        hands = Counter((h.line, h.length, h.stake, h.returned, h.doubled, h.behind) for h in row.hands)
+        must(hands == self.hands.hands_paid(row.player), "every hand is paid by the rules")
+        bets = Counter((b.bet, b.box, b.behind, b.stake, b.returned) for b in row.bets)
+        must(bets == self.hands.bets_paid(row.player), "every bet is paid by the rules")
+        premium = self.hands.insured.get(row.player)
+        must((row.insurance is None) == (premium is None), "insurance is settled where it was bought")
+        if premium is not None:
+            due = 3 * premium if natural(self.hands.lines["dealer"]) else 0
+            must(row.insurance.returned == due, "insurance pays two to one on a dealer's Blackjack")
+        found = sum(n * h[3] for h, n in hands.items()) + sum(n * b[4] for b, n in bets.items())
+        found += row.insurance.returned if row.insurance else 0
+        must(row.returned == found, "a player's return is the sum of his bets'")
 
     def balanced(self, book: Any) -> None:
         """The book's own totals agree with these. Raises ``Broken``."""

@@ -51,6 +51,9 @@ class Server:
         """The last round is over: the next one."""
         world = self.world
         if world.injector.any:
+            world.supervisor.review()
+            if not world.up or world.table.state.holds:
+                return
             world.dealer.wrongly("draws_after_result")
             if not world.up or world.table.state.holds:
                 return

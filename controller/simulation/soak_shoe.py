@@ -361,10 +361,13 @@ class Line:
             self.decoder.new_shoe()
         self._carry(self.device.load(None).steps)
 
-    def spoil(self, *, ninth: bool, cut_card: bool, cut_first: bool) -> None:
+    def spoil(self, *, ninth: bool, cut_card: bool, cut_first: bool, missing: bool) -> None:
         """The shoe just loaded is not as it should be."""
-        face = self.rng.choice(FACES) if ninth else None
-        self.shoe.make(ninth=face, cut_card=cut_card, cut_at=self.rng.randint(5, 30) if cut_first else None)
+        rng = self.rng
+        face = rng.choice(FACES) if ninth else None
+        cut_at = rng.randint(5, 30) if cut_first else None
+        gone = rng.randrange(50, 400) if missing else None
+        self.shoe.make(ninth=face, cut_card=cut_card, cut_at=cut_at, missing=gone)
 
     # --- who was read ----------------------------------------------------------------------------------------------
 

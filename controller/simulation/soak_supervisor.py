@@ -18,7 +18,7 @@ LOOK_MS: Final = 4_000
 ENTERED: Final = 0.3
 _MOVED: Final = ("M-05", "M-08", "M-09", "M-14", "M-17", "M-19", "M-22")
 _REPORTED: Final = ("M-11", "M-12", "M-13", "M-15", "M-25", "M-29")
-_GO_ON: Final = ("M-18", "M-20", "M-21", "M-24")
+_GO_ON: Final = ("M-18", "M-20", "M-21", "M-24", "M-28")
 
 
 class Supervisor:
@@ -57,7 +57,8 @@ class Supervisor:
     def _resolve(self, number: int) -> None:
         world = self.world
         incident = world.table.state.incidents[number]
-        if incident.unread and "enter_card" in incident.resolutions and self._enter(number):
+        face = self._entered(incident)
+        if face is not None and self._enter(number, face):
             return
         choice, cards = self._choose(number, incident)
         args: dict[str, Any] = {"incident": number, "resolution": choice, "reason": "checked on the felt"}
@@ -68,16 +69,23 @@ class Supervisor:
         later = [n for n in sorted(world.table.state.incidents) if n != number]
         self.give_up("no resolution is possible") if not later else self._resolve_last(later[-1])
 
-    def _enter(self, number: int) -> bool:
-        """Two people read the unread card by eye. False if it is not plain which card that is, or nobody wants to."""
+    def _entered(self, incident: Any) -> str | None:
+        """The face that people enter by hand. None if it is not plain which card that is, or nobody wants to."""
         world = self.world
+        if "enter_card" not in incident.resolutions or world.line.protocol == "angel":
+            return None
+        if not incident.unread:  # a card that is another one than was read
+            card = world.checks.places.get(incident.position or "")
+            return card.face if card is not None and incident.cause == "M-03" else None
         loose = [card for card in world.line.felt if not card.dealt]
         if len(loose) != 1 or loose[0] is not world.line.felt[-1] or world.rng.random() > ENTERED:
-            return False
-        if world.line.protocol == "angel" or len(world.table.state.incidents) > 1:
-            return False
-        reason = "read by eye"
-        args: dict[str, Any] = {"incident": number, "card": loose[0].face, "reason": reason}
+            return None
+        return None if len(world.table.state.incidents) > 1 else loose[0].face
+
+    def _enter(self, number: int, face: str) -> bool:
+        """Two people read a card by eye. False if the table does not take it."""
+        world = self.world
+        args: dict[str, Any] = {"incident": number, "card": face, "reason": "read by eye"}
         asked = world.order("enter_card", "supervisor", **args)
         if asked is None:
             return not world.up
@@ -193,6 +201,25 @@ class Supervisor:
             world.order("resume", "supervisor", reason=reason, how="felt_agrees")
         else:
             self.give_up("the order of the cards cannot be proven")
+
+    def review(self) -> None:
+        """The video shows another card than the record: the last result is corrected, or declared void (M-16, M-32)."""
+        world = self.world
+        wrong = world.checks.wrong_cards(world.table.state)
+        round_ = world.table.state.round
+        if not wrong or round_ is None or round_.outcome is None or not world.injector.befalls("reviewed"):
+            return
+        asked = None
+        for void in (False, True):
+            cards = [] if None in wrong.values() else list(wrong.items())
+            args: dict[str, Any] = {"round": round_.id, "cards": cards, "void": void, "reason": "seen on the video"}
+            asked = world.order("correct", "supervisor", **args)
+            if asked is not None or not world.up:
+                break
+        if asked is not None:
+            args = {"approval": asked.reply["approval"], "accept": True, "reason": "seen"}
+            world.order("approve", "supervisor", person="bob", **args)
+        world.injector.trace()
 
     def give_up(self, reason: str) -> None:
         """Void the round, or the shoe if no round is open."""

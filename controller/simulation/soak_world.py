@@ -97,6 +97,7 @@ class World:
                 rules |= {"seats": rng.randrange(1, 8), "obo": rng.random() < 0.5, "idle_rounds_to_vacate": 2}
             if self.protocol != "angel":
                 rules["burn"] = rng.choice(("by_first_card", "by_first_card", "one", "none"))
+            rules["reconcile"] = rng.choice(("off", "count", "count"))
             rules["reserve"] = rng.choice((None, None, 0))
             rules["dealer_log_on"] = rng.choice(("optional", "required"))
             rules["confirm_result"] = rng.random() < 0.3
@@ -176,6 +177,7 @@ class World:
         missed = kind == "round_result" and bool(blamed)
         self.injector.ended("missed" if missed else "corrected" if kind == "round_result" else "voided", blamed)
         self.checks.blamed.clear()
+        self.checks.wrong.clear()
 
     def _died(self) -> None:
         self.up = False
