@@ -11,7 +11,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from random import Random
 from typing import Final, Literal
 
 import msgspec
@@ -22,6 +24,7 @@ from controller.journal.records import CommandRecord, FactRow, Frame
 from controller.journal.store import Journal, JournalError, JournalFull
 from controller.refusal import Refusal
 from controller.service.freeze import freeze, thaw
+from controller.simulation.soak_disk import failing
 from controller.simulation.soak_memory import MemoryJournal, Platter
 from controller.simulation.soak_odds import Broken, must
 from controller.table.draft import Setting
@@ -54,6 +57,7 @@ class Shell:
         """``folder``: where the journal's file is made; None for a journal in memory."""
         self._path = folder / "soak.db" if folder is not None else None
         self._platter = Platter(FEED, TABLE)
+        self._rng = Random(0)
         self._setting = setting
         self._publish = publish
         self._inputs = self._starts = 0
@@ -77,9 +81,9 @@ class Shell:
         if where == "before_commit":
             if death == "kill_before_commit":
                 raise Died
-            if death == "disk_full":
+            if death == "disk_full" and self._path is None:
                 raise JournalFull("the disk is full")
-            if death == "disk_error":
+            if death == "disk_error" and self._path is None:
                 raise JournalError("the disk failed")
         elif death == "kill_after_commit":
             self.durable = self._deciding
@@ -103,7 +107,8 @@ class Shell:
                 sent.append(Frame(record.seq, record.n, body))
         self._deciding, self.durable = outcome, None
         self._expected = outcome.state if self.death == "kill_after_commit" else self.table.state
-        self._journal.append(rows, sent, command=answer(outcome) if answer else None)
+        with self._disk():
+            self._journal.append(rows, sent, command=answer(outcome) if answer else None)
         self.table.accept(outcome)
         if outcome.state.phase == "result" and outcome.state.n - self._milestone[0] >= MILESTONE_FACTS:
             self._milestone = outcome.state.n, freeze(outcome.state)
@@ -111,6 +116,14 @@ class Shell:
             self._publish(frame.frame)
             self._journal.mark_sent(frame.seq)
         return outcome
+
+    def _disk(self) -> AbstractContextManager[None]:
+        """The disk under this commit: a real file has real faults, a journal in memory says that it had one."""
+        if self._path is None or self.death not in ("disk_full", "disk_error"):
+            return contextlib.nullcontext()
+        kind: Literal["full", "error"] = "full" if self.death == "disk_full" else "error"
+        assert isinstance(self._journal, Journal)
+        return failing(self._journal._database, str(self._path), kind, self._rng)
 
     def order(self, envelope: commands.Envelope, role: str, now: int, person: str) -> Outcome | bytes:
         """A command: what it did, or the reply of the same command before. Raises ``Refusal`` and as ``take``."""
