@@ -7,6 +7,7 @@ over.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import sys
 from typing import Any, Final
@@ -86,6 +87,8 @@ def _down(value: Any) -> Any:
 def _attributes(value: Any) -> dict[str, Any]:
     if isinstance(value, msgspec.Struct):
         return {name: getattr(value, name) for name in value.__struct_fields__}
+    if dataclasses.is_dataclass(value):  # in the order of its fields, however it was made
+        return {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
     found = dict(getattr(value, "__dict__", {}))
     for kind in reversed(type(value).__mro__):
         names = kind.__dict__.get("__slots__", ())
@@ -126,7 +129,7 @@ def _made(module: str, name: str, given: dict[str, Any]) -> Any:
         return kind(**given)
     made = object.__new__(kind)
     if issubclass(kind, Book):
-        given = _LEFT_OUT | given
+        given = copy.deepcopy(_LEFT_OUT) | given  # each book fills its own
     expected = set(given)
     if dataclasses.is_dataclass(kind):
         given = _defaults(kind) | given

@@ -5,7 +5,7 @@ The dealer sees the step and the felt. Not simulated: where on the felt a card i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from controller.cards import HIDDEN
 from controller.simulation.soak_checks import blame
@@ -131,7 +131,7 @@ class Dealer:
             self.world.advance(CARD_MS)
             self.line.draw()
 
-    def report(self, code: str, **more: str) -> None:
+    def report(self, code: str, **more: Any) -> None:
         """Say what no device sees; the supervisor is called if the table does not take it."""
         world = self.world
         note = "as seen on the felt"
@@ -177,7 +177,7 @@ class Dealer:
             self.log_on()
         world.order("load_shoe", "dealer", person=self.person, **count)
 
-    def _count(self) -> dict[str, int]:
+    def _count(self) -> dict[str, Any]:
         """The cards left in the old shoe, where the table asks for them."""
         world = self.world
         if world.options.reconcile != "count" or world.table.state.shoe is None:

@@ -306,6 +306,10 @@ class Line:
         for card in cards:
             card.told = None
         self.passing = cards
+        for entry in outcome.entries:  # an over-draw that was due comes behind the card read again
+            if entry.fault == "overdraw":
+                self.passing = list(cards)
+                self._left(self._card(Item(entry.shoe, entry.index, entry.card), ("overdraw",)), True)
         self._carry(outcome.steps)
         self._rest()
         return True

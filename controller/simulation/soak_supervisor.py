@@ -203,7 +203,7 @@ class Supervisor:
             self.give_up("the order of the cards cannot be proven")
 
     def review(self) -> None:
-        """The video shows another card than the record: the last result is corrected, or declared void (M-16, M-32)."""
+        """The video shows another card than the record: a new version of the result, or void (M-16, M-32)."""
         world = self.world
         wrong = world.checks.wrong_cards(world.table.state)
         round_ = world.table.state.round

@@ -145,6 +145,18 @@ def test_a_thawed_state_goes_on_as_the_original(played: Callable[[str], Loaded])
     assert freeze(one.state) == freeze(other.state)
 
 
+def test_two_thawed_states_share_nothing_that_can_change(played: Callable[[str], Loaded]) -> None:
+    """What a book computes for itself once stayed behind in the next one: another round's pay."""
+    loaded = played("boundless")
+    table = Table(setting_of(loaded))
+    with open_read_only(loaded.journal) as reader:
+        table.replay(decode_fact(row.body) for row in reader.facts(to_n=300))
+    frozen = freeze(table.state)
+    one, other = (vars(thaw(frozen, like=Table(table.setting).state).book) for _ in range(2))
+    shared = [name for name in one if isinstance(one[name], dict | list | set) and one[name] is other[name]]
+    assert shared == []
+
+
 @pytest.mark.parametrize(
     "data",
     [
