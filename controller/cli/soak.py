@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from controller.cli.errors import UsageError
-from controller.simulation.soak import GAMES, Failure, Plan, Totals, play, run_session, shortest
+from controller.simulation.soak import DISKS, GAMES, Failure, Plan, Totals, play, run_session, shortest
 from controller.simulation.soak_faults import BY_NAME, KINDS, names
-from controller.simulation.soak_state import State, StateError, load, save
+from controller.simulation.soak_state import State, StateError, load, new, save
 
 if TYPE_CHECKING:
     _Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -59,6 +59,12 @@ def add_parser(subparsers: _Subparsers) -> None:
     parser.add_argument("--rounds", type=int, default=1000, metavar="N", help="rounds to play (1000)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="what all chance is drawn from (1)")
     parser.add_argument("--faults", default="none", metavar="all|NAME,…", help="what may go wrong (none)")
+    parser.add_argument(
+        "--sources", choices=("shoe", "both"), default="shoe", help="both: a camera must confirm each card (shoe)"
+    )
+    parser.add_argument(
+        "--journal", choices=DISKS, default="mixed", help="real: a file; memory; mixed: one session in three on a file"
+    )
     parser.add_argument("--state", type=Path, metavar="FILE", help="go on where FILE stopped, and keep it up to date")
     parser.add_argument("--session", type=int, metavar="K", help="play this session only")
     parser.add_argument("--steps", type=int, metavar="M", help="with --session: stop after this many turns")
@@ -77,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     gc.freeze()  # sessions make little that needs collecting: look seldom, and never at the program itself
     gc.set_threshold(50_000, 20, 50)
     try:
-        state = load(args.state, plan) if args.state else State(game=plan.game, seed=plan.seed, faults=plan.faults)
+        state = load(args.state, plan) if args.state else new(plan)
         failure = _one(args, plan, muted, state) if args.session is not None else _many(args, plan, state)
     except StateError as error:
         raise UsageError(str(error)) from error
@@ -98,7 +104,8 @@ def _plan(args: argparse.Namespace) -> tuple[Plan, frozenset[str]]:
     if args.session is not None and (args.session < 0 or args.state is not None):
         raise UsageError("--session is 0 or more, and goes without --state")
     try:
-        return Plan(args.game, args.seed, names(args.faults)), frozenset(names(args.mute))
+        plan = Plan(args.game, args.seed, names(args.faults), disk=args.journal, sources=args.sources)
+        return plan, frozenset(names(args.mute))
     except ValueError as error:
         raise UsageError(str(error)) from error
 

@@ -38,6 +38,7 @@ class Plan:
     folder: Path | None = None
     session_rounds: int = ROUNDS
     disk: str = "mixed"
+    sources: str = "shoe"
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,10 @@ class Failure:
         plan = self.plan
         faults = "all" if plan.faults == tuple(BY_NAME) else ",".join(plan.faults) or "none"
         mute = f" --mute {','.join(sorted(self.muted))}" if self.muted else ""
+        sources = f" --sources {plan.sources}" if plan.sources != "shoe" else ""
         return (
             f"dealerd soak --game {plan.game} --seed {plan.seed} --session {self.session} --steps {self.steps} "
-            f"--rounds 1000000 --faults {faults}{mute}"
+            f"--rounds 1000000 --faults {faults}{mute}{sources}"
         )
 
 
@@ -112,7 +114,8 @@ def play(
     began = time.process_time()
     broken = None
     try:
-        world = World(plan.game, f"{plan.seed}/{session}", folder, plan.faults, muted)
+        watched = plan.sources == "both"
+        world = World(plan.game, f"{plan.seed}/{session}", folder, plan.faults, muted, watched=watched)
         try:
             while world.rounds < rounds and (steps is None or world.steps < steps):
                 world.turn()

@@ -7,13 +7,15 @@ from drivers.simulated.shoe import Item, SimulatedShoe
 
 
 class Card:
-    """One physical card. ``told``: what a reading named it; ``noise``: something else was heard with it."""
+    """One physical card. ``told``: what a reading named it; ``seen``: what the camera took it for, if for another;
+    ``noise``: something else was heard with it."""
 
-    __slots__ = ("dealt", "face", "item", "kinds", "named", "noise", "told")
+    __slots__ = ("dealt", "face", "item", "kinds", "named", "noise", "seen", "told")
 
     def __init__(self, item: Item, kinds: tuple[str, ...]) -> None:
         self.item, self.face, self.kinds = item, item.card, kinds
         self.told: str | None = None
+        self.seen: str | None = None
         self.noise = self.dealt = self.named = False
 
 

@@ -29,7 +29,7 @@ _CARD_EVENTS: Final = (e.CardDrawn, e.NoRead, e.UnknownCode)
 #: Facts that account for a reading.
 _ACCOUNTS: Final = frozenset({
     "card_dealt", "card_burned", "burn_indicator_drawn", "card_held", "card_rescanned",
-    "read_repeated",    "read_out_of_game", "incident_raised", "device_reported",
+    "card_claimed", "read_repeated", "read_out_of_game", "incident_raised", "device_reported",
 })  # fmt: skip
 #: Facts that the checks of holds and of cards look at.
 _SUPERVISED: Final = frozenset({
@@ -38,7 +38,7 @@ _SUPERVISED: Final = frozenset({
 })  # fmt: skip
 _CARDS: Final = frozenset({
     f.CardDealt, f.CardRevealed, f.CardBurned, f.BurnIndicatorDrawn, f.CardHeld, f.CardRescanned, f.IncidentRaised,
-    f.ReadOutOfGame, f.CardCorrected,
+    f.ReadOutOfGame, f.CardCorrected, f.CardClaimed,
 })  # fmt: skip
 _ROUND: Final = frozenset({
     f.BettingOpened, f.ShoeLoaded, f.RoundVoided, f.ShoeVoided, f.HandSplit, f.CardReassigned,
@@ -50,8 +50,11 @@ _decoder = msgspec.json.Decoder(dict[str, Any])
 class Checks:
     """Follows one session. Every method raises ``Broken``."""
 
-    def __init__(self, rules: Rules, line: Line, *, booked: bool, embedded: bool, deep: bool) -> None:
-        self.rules, self.line, self.deep = rules, line, deep
+    def __init__(
+        self, rules: Rules, line: Line, *, booked: bool, embedded: bool, deep: bool, watched: bool = False
+    ) -> None:
+        self.rules, self.line, self.deep, self.watched = rules, line, deep, watched
+        self.claims: dict[str, Card] = {}  # read, and not yet confirmed by the camera
         self.ledger = Ledger(rules, embedded=embedded) if booked else None
         self.hands = Hands(rules, {}, booked=False)
         self.holds: dict[str, str] = {}
@@ -136,6 +139,7 @@ class Checks:
                 must(fact.round not in self.rounds, "a round's id is never used again")
                 self.rounds.add(fact.round)
                 self.places.clear()
+                self.claims.clear()
             case f.HandSplit(lines=(first, second)):
                 if first.startswith("seat/") and f"{first}/1" in self.places:
                     self.places[f"{second}/0"] = self.places.pop(f"{first}/1")
@@ -213,7 +217,8 @@ class Checks:
     def _card(self, fact: f.Fact, card: Card | None) -> None:
         match fact:
             case f.CardDealt(position=position, face=face, from_hold=from_hold):
-                self._placed(face, card, from_hold=from_hold, position=position)
+                hidden = fact.card == HIDDEN
+                self._placed(face, card, from_hold=from_hold, position=position, hidden=hidden)
             case f.CardRevealed(position=position, card=face):
                 shown = self.places.get(position)
                 if shown is not None and shown.face != face:
@@ -224,6 +229,8 @@ class Checks:
                 if card is not None:
                     card.named = True
                     self.waiting.append(card)
+            case f.CardClaimed(card=face, position=position, from_hold=from_hold):
+                self._claimed(face, position, card, from_hold=from_hold)
             case f.CardRescanned(extra=extra):
                 if card is not None:
                     self._read_again(card, extra=extra)
@@ -262,7 +269,9 @@ class Checks:
             self.cards_of[fact.incident] = [found]
             self.waiting = [c for c in self.waiting if c is not found]
 
-    def _placed(self, face: str, card: Card | None, *, from_hold: bool, position: str = "") -> None:
+    def _placed(
+        self, face: str, card: Card | None, *, from_hold: bool, position: str = "burn", hidden: bool = False
+    ) -> None:
         """A card counts: it must be the physical one, in its order, once (1)."""
         if from_hold:
             card = self._waited(face)
@@ -274,10 +283,12 @@ class Checks:
             return
         card.dealt = True
         self.places[position] = card
+        self.claims.pop(position, None)
         if card in self.line.kept:
             self.line.place_kept(card)
         if face not in (HIDDEN, card.face):
-            self._wrong(card, f"{face} counts, but the card is {card.face}")
+            seen = self.watched and not hidden and not position.startswith("burn") and card.seen != face
+            self._wrong(card, f"{face} counts, but the card is {card.face}", told=seen)
         for before in self.line.felt:
             if before is card:
                 break
@@ -295,6 +306,15 @@ class Checks:
                         self.waiting.remove(card)
                     return card
         return None
+
+    def _claimed(self, face: str, position: str, card: Card | None, *, from_hold: bool) -> None:
+        """The shoe's word for a card that the camera has yet to see."""
+        if from_hold:
+            card = self._waited(face)
+        if card is not None:
+            card.named = True
+            self.waiting.append(card)
+            self.claims[position] = card
 
     def _corrected(self, position: str, face: str) -> None:
         """People put the right face into the record."""
@@ -320,13 +340,14 @@ class Checks:
                 found[recorded.position] = card.face
         return found
 
-    def _wrong(self, card: Card | None, what: str) -> None:
-        """A wrong card is validated: forgiven only where no enabled source had any sign of it."""
+    def _wrong(self, card: Card | None, what: str, *, told: bool = False) -> None:
+        """A wrong card is validated: forgiven only where no enabled source had any sign of it. ``told``: the camera
+        saw another face."""
         if card not in self.wrong:
             self.wrong.append(card)
         if self.blamed:
             return
-        if card is None or card.noise or not card.kinds:
+        if card is None or card.noise or told or not card.kinds:
             kinds = ", ".join(card.kinds) if card is not None else ""
             raise Broken(f"a wrong card is validated: {what} (faults on it: {kinds or 'none'})")
         self.blamed |= set(card.kinds)

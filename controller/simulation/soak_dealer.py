@@ -51,8 +51,15 @@ class Dealer:
         if not line.draw(kind):
             world.supervisor.no_card()
             return
+        if world.camera is not None and world.up and len(line.felt) > felt:
+            world.camera.lay(line.felt[felt], step.position)
+            if step.position == "dealer/1" and world.game == "boundless" and world.injector.befalls("opens_hole"):
+                world.camera.open_early = True
+            world.camera.look()
         state = world.table.state
-        unheard = world.up and not state.holds and state.n == n and len(line.felt) > felt
+        here = (step.kind, step.position) == (state.step.kind, state.step.position)
+        same = state.n == n if world.camera is None else here
+        unheard = world.up and not state.holds and same and len(line.felt) > felt
         if unheard:
             self._misscan()
 
@@ -62,6 +69,9 @@ class Dealer:
         if world.injector.befalls("draws_on"):
             for card in line.passing or line.felt[-1:]:
                 blame(card, "draws_on")
+            return
+        if world.camera is not None and world.rng.random() < 0.5:  # the camera will say that a card lies there
+            self.wait()
             return
         for _ in range(RETRIES):
             n = world.table.state.n

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import msgspec
 
-When = Literal["draw", "turn", "commit", "dealer", "order"]
+When = Literal["draw", "turn", "commit", "dealer", "order", "sight"]
 PROTOCOLS: Final = ("line", "ssi", "feig", "angel")
 _TALKERS: Final = ("line", "ssi", "angel")
 _SCANNERS: Final = ("line", "ssi")
@@ -29,6 +29,7 @@ class Kind:
     meaning: str
     misdeals: tuple[str, ...] = ()
     protocols: tuple[str, ...] = PROTOCOLS
+    camera: bool = False  # only where a camera looks
 
 
 def _wire(name: str, meaning: str, chance: float = 0.004, protocols: tuple[str, ...] = _TALKERS) -> Kind:
@@ -87,6 +88,15 @@ KINDS: Final = (
     Kind("card_missing", "dealer", 0.100, "a card is missing from the shoe", ("M-28",)),
     Kind("no_cut_card", "dealer", 0.100, "the cut card is missing", ("M-21", "M-27")),
     Kind("cut_first", "dealer", 0.120, "the cut card lies near the top", ("M-21",)),
+    # the camera, where it is the second source
+    Kind("seen_wrong", "sight", 0.004, "the camera takes a card for another", ("M-03",), camera=True),
+    Kind("unreadable", "sight", 0.004, "the camera cannot read a card, for a while", ("M-03",), camera=True),
+    Kind("not_seen", "sight", 0.003, "the camera does not see a card", ("M-03",), camera=True),
+    Kind("seen_late", "sight", 0.006, "the camera sees a card late", (), camera=True),
+    Kind("covered", "sight", 0.004, "a card is covered for a while", ("M-23",), camera=True),
+    Kind("lays_wrong", "dealer", 0.003, "a card is laid at a wrong place", ("M-11",), camera=True),
+    Kind("opens_hole", "dealer", 0.010, "the hole card lies face up too early", ("M-15",), camera=True),
+    Kind("camera_lost", "turn", 0.002, "the camera cannot be believed, for a while", (), camera=True),
     # process and disk
     Kind("kill", "turn", 0.003, "the process dies between two inputs", ("M-30",)),
     Kind("kill_before_commit", "commit", 0.0015, "the process dies before the commit", ("M-30",)),
@@ -155,11 +165,13 @@ class Injector:
     only: Iterable[str] = ()
     muted: frozenset[str] = frozenset()
     protocol: str = "line"
+    camera: bool = False
     counts: dict[str, Count] = field(default_factory=dict)
     open: list[Case] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        chosen = [BY_NAME[name] for name in self.only if self.protocol in BY_NAME[name].protocols]
+        kinds = [BY_NAME[name] for name in self.only]
+        chosen = [kind for kind in kinds if self.protocol in kind.protocols and (self.camera or not kind.camera)]
         self._streams = {kind.name: Random(f"{self.seed}/{kind.name}") for kind in chosen}
         self._kinds: dict[str, list[tuple[str, float, Callable[[], float]]]] = {}
         self._asked: dict[str, int] = {}

@@ -24,6 +24,7 @@ class State(msgspec.Struct, kw_only=True):
     game: str
     seed: int
     faults: tuple[str, ...]
+    sources: str = "shoe"
     session: int = 0
     rounds: int = 0
     results: int = 0
@@ -42,18 +43,23 @@ class State(msgspec.Struct, kw_only=True):
         self.counts = added(self.counts, totals.counts)
 
 
+def new(plan: Plan) -> State:
+    """Nothing played yet."""
+    return State(game=plan.game, seed=plan.seed, faults=plan.faults, sources=plan.sources)
+
+
 def load(path: Path, plan: Plan) -> State:
     """The state at ``path``, a new one if there is none. Raises ``StateError``."""
     try:
         found = msgspec.json.decode(path.read_bytes(), type=State)
     except FileNotFoundError:
-        return State(game=plan.game, seed=plan.seed, faults=plan.faults)
+        return new(plan)
     except OSError as error:
         raise StateError(f"{path}: cannot be read: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise StateError(f"{path}: not a state of a soak: {error}; name another file") from error
-    mine = (VERSION, plan.game, plan.seed, plan.faults)
-    if (found.version, found.game, found.seed, found.faults) != mine:
+    mine = (VERSION, plan.game, plan.seed, plan.faults, plan.sources)
+    if (found.version, found.game, found.seed, found.faults, found.sources) != mine:
         raise StateError(
             f"{path}: it belongs to {found.game}, seed {found.seed} and its own faults; name another file"
         )

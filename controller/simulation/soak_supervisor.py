@@ -38,6 +38,8 @@ class Supervisor:
             return
         if "device:shoe" in state.holds:
             self._wait_for_shoe()
+        elif "device:camera" in state.holds and world.camera is not None:
+            world.camera.come_back()
         elif state.incidents:
             self._resolve(min(state.incidents))
         elif "device:game_server" in state.holds:
@@ -57,6 +59,11 @@ class Supervisor:
     def _resolve(self, number: int) -> None:
         world = self.world
         incident = world.table.state.incidents[number]
+        if world.camera is not None:
+            world.camera.tidy(incident.position)
+            world.camera.look()
+            if not world.up or number not in world.table.state.incidents:
+                return
         face = self._entered(incident)
         if face is not None and self._enter(number, face):
             return
@@ -75,7 +82,8 @@ class Supervisor:
         if "enter_card" not in incident.resolutions or world.line.protocol == "angel":
             return None
         if not incident.unread:  # a card that is another one than was read
-            card = world.checks.places.get(incident.position or "")
+            place = incident.position or ""
+            card = world.checks.places.get(place) or world.checks.claims.get(place)
             return card.face if card is not None and incident.cause == "M-03" else None
         loose = [card for card in world.line.felt if not card.dealt]
         if len(loose) != 1 or loose[0] is not world.line.felt[-1] or world.rng.random() > ENTERED:
@@ -116,6 +124,8 @@ class Supervisor:
             return self._surplus(number, legal), None
         if cause in _GO_ON and "resume" in legal:
             return "resume", None
+        if world.camera is not None and cause in ("M-03", "M-11", "M-15", "M-06", "M-08"):
+            return self._by_eye(incident), None
         if cause in ("M-30", "M-23"):
             return self._order_in_doubt(legal)
         if cause in _REPORTED and "resume" in legal:
@@ -123,6 +133,17 @@ class Supervisor:
         if "void_round" in legal and world.line.protocol != "angel":
             return "void_round", None
         return legal[-1], None
+
+    def _by_eye(self, incident: Any) -> str:
+        """Shoe and camera disagree, and people look at the card: it stands if the record says what it is."""
+        world, legal, place = self.world, incident.resolutions, incident.position or ""
+        claim = next((p.card for p in world.table.state.claims if p.position == place), None)
+        card = world.checks.claims.get(place)
+        right = card is None or claim in (None, card.face)
+        if "resume" in legal and right:
+            return "resume"
+        last = world.line.felt[-1:] == [card] and world.line.rereads
+        return "rescan" if "rescan" in legal and last and self._rereads % 5 != 4 else self._void(legal)
 
     def _loose(self) -> int:
         """Cards on the felt that the record does not know."""

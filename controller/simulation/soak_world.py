@@ -18,6 +18,7 @@ from controller.commands import Envelope
 from controller.journal.store import JournalError
 from controller.refusal import Refusal
 from controller.rules.options import GameOptions
+from controller.simulation.soak_camera import Camera
 from controller.simulation.soak_cards import Card
 from controller.simulation.soak_checks import Checks
 from controller.simulation.soak_dealer import Dealer
@@ -37,7 +38,6 @@ from drivers import events as e
 
 #: A round that takes more turns than this does not come to its end.
 STUCK: Final = 400
-_TURNS: Final = ("kill", "clock_step", "stale_order", "pause", "void", "void_shoe", "unplug_idle")
 _FINAL: Final = ("round_result", "round_voided")
 
 
@@ -45,7 +45,14 @@ class World:
     """One table from its first shift to the last of ``rounds`` rounds."""
 
     def __init__(
-        self, game: str, seed: str, folder: Path | None, faults: tuple[str, ...], muted: frozenset[str]
+        self,
+        game: str,
+        seed: str,
+        folder: Path | None,
+        faults: tuple[str, ...],
+        muted: frozenset[str],
+        *,
+        watched: bool = False,
     ) -> None:
         self.game, self.seed = game, seed
         self.rng = Random(seed)
@@ -55,23 +62,27 @@ class World:
         protocols = PROTOCOLS if game == "baccarat" else PROTOCOLS[:3]
         #: RFID takes more time to simulate than the others: fewer sessions have it.
         self.protocol = self.rng.choices(protocols, (4, 3, 1, 3)[: len(protocols)])[0] if faults else "line"
-        self.injector = Injector(seed, faults, muted, self.protocol)
+        watched = watched and self.protocol != "angel"  # that shoe names places and results itself
+        self.injector = Injector(seed, faults, muted, self.protocol, watched)
         self.booked = not faults or self.rng.random() < 0.85
         self.embedded = self.rng.random() < 0.5
         self.options = self._options(plain=not faults)
         self.line = Line(self.protocol, seed, self, angel_open=self.rng.random() < 0.5)
         deep = bool(faults)
-        self.checks = Checks(Rules(self.options), self.line, booked=self.booked, embedded=self.embedded, deep=deep)
+        self.checks = Checks(
+            Rules(self.options), self.line, booked=self.booked, embedded=self.embedded, deep=deep, watched=watched
+        )
         self.checked = deep
         angel = self.protocol == "angel"
         traits = Traits(positions=angel, results=angel, standby=angel)
         self.shell = Shell(
             folder,
-            Setting(TABLE, self.options, traits, self._book()),
+            Setting(TABLE, self.options, traits, self._book(), sources="both" if watched else "shoe"),
             self.checks.frame,
         )
         self.players = Players(game, self.options.seats, self.rng, embedded=self.embedded)
         self.server = Server(self, self.players)
+        self.camera = Camera(self, seed) if watched else None
         self.dealer = Dealer(self)
         self.supervisor = Supervisor(self)
         self._card: Card | None = None
@@ -163,6 +174,8 @@ class World:
         if self.checked:
             self.checks.step(outcome.records, outcome.state, self._card, self._event)
         for record in outcome.records:
+            if self.camera is not None:
+                self.camera.follow(record.fact, self._card)
             kind = record.fact.type
             if kind in _FINAL:
                 self._ended(kind)
@@ -199,6 +212,8 @@ class World:
     def advance(self, ms: int) -> None:
         """Let ``ms`` milliseconds pass, with every deadline in them."""
         end = self.now + ms
+        if self.camera is not None:
+            self.camera.report(end)
         for _ in range(1_000):
             found = self.table.deadline() if self.up else None
             if found is None or found[1] > end:
@@ -266,6 +281,8 @@ class World:
             self._held()
         else:
             self._step_on(state.step.kind)
+        if self.camera is not None:
+            self.camera.look()
         if self.up and self.table.state.n == n:
             self._idle()
 
@@ -287,6 +304,8 @@ class World:
                 self.dealer.draw()
             case "rescan":
                 self.dealer.rescan()
+            case "sight" if self.camera is not None and self.camera.attend():
+                pass
             case "load_shoe":
                 self.dealer.load()
             case "open_bets":
@@ -333,6 +352,8 @@ class World:
                 self.order("void", "supervisor", reason="a card fell on the floor", shoe=shoe)
             case "void_shoe":
                 self.order("void", "supervisor", reason="the shoe was not shuffled", shoe=True)
+            case "camera_lost" if self.camera is not None:
+                self.camera.fail()
             case "unplug_idle":
                 self.line.unplug(self.rng.choice((0.5, 3.0, 400.0)))
         return True
