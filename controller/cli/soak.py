@@ -63,7 +63,10 @@ def add_parser(subparsers: _Subparsers) -> None:
         "--sources", choices=("shoe", "both"), default="shoe", help="both: a camera must confirm each card (shoe)"
     )
     parser.add_argument(
-        "--journal", choices=DISKS, default="mixed", help="real: a file; memory; mixed: one session in three on a file"
+        "--journal",
+        choices=DISKS,
+        default="mixed",
+        help="real: a file; memory; mixed: one session in three on a file",
     )
     parser.add_argument("--state", type=Path, metavar="FILE", help="go on where FILE stopped, and keep it up to date")
     parser.add_argument("--session", type=int, metavar="K", help="play this session only")

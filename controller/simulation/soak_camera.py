@@ -186,4 +186,3 @@ def confused(face: str, rng: Random) -> str:
     if rng.random() < 0.5 or rank not in _ALIKE:
         return rank + _SUITS[suit]
     return _ALIKE[rank] + suit
-

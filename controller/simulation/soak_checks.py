@@ -237,9 +237,9 @@ class Checks:
             case f.IncidentRaised(cards=cards):
                 if card is not None and cards and fact.ledger != "waiting":
                     card.named = True
-                    self.waiting = [c for c in self.waiting if c is not card]
                     known = fact.cause.startswith("M-01") or card.told or card is self.line.overdrawn
-                    self.cards_of[fact.incident] = [card] if known else []
+                    waits = any(c is card for c in self.waiting)  # the same card was heard once more
+                    self.cards_of[fact.incident] = [card] if known and not waits else []
                 elif cards:
                     self._from_waiting(fact)
             case f.ReadOutOfGame():
@@ -311,10 +311,13 @@ class Checks:
         """The shoe's word for a card that the camera has yet to see."""
         if from_hold:
             card = self._waited(face)
-        if card is not None:
-            card.named = True
-            self.waiting.append(card)
-            self.claims[position] = card
+        if card is None:
+            return
+        if card.dealt and not any(card is other for other in self.places.values()):
+            card.dealt = False  # pushed back in an earlier round, it left the shoe again
+        card.named = True
+        self.waiting.append(card)
+        self.claims[position] = card
 
     def _corrected(self, position: str, face: str) -> None:
         """People put the right face into the record."""

@@ -84,7 +84,9 @@ class Supervisor:
         if not incident.unread:  # a card that is another one than was read
             place = incident.position or ""
             card = world.checks.places.get(place) or world.checks.claims.get(place)
-            return card.face if card is not None and incident.cause == "M-03" else None
+            if card is None or incident.cause != "M-03" or (card.dealt and place not in world.checks.places):
+                return None
+            return card.face
         loose = [card for card in world.line.felt if not card.dealt]
         if len(loose) != 1 or loose[0] is not world.line.felt[-1] or world.rng.random() > ENTERED:
             return None
@@ -118,7 +120,7 @@ class Supervisor:
         if cause == "M-34" and "resume" in legal:
             world.dealer.log_on()
             return "resume", None
-        if cause == "M-02" and "use_as_next" in legal and self._loose() == 1:
+        if cause == "M-02" and "use_as_next" in legal and self._is_the_loose_one(incident):
             return "use_as_next", None
         if cause in _MOVED and "burn_card" in legal:
             return self._surplus(number, legal), None
@@ -139,11 +141,16 @@ class Supervisor:
         world, legal, place = self.world, incident.resolutions, incident.position or ""
         claim = next((p.card for p in world.table.state.claims if p.position == place), None)
         card = world.checks.claims.get(place)
-        right = card is None or claim in (None, card.face)
+        right = claim is None or (card is not None and claim == card.face and not card.dealt)
         if "resume" in legal and right:
             return "resume"
         last = world.line.felt[-1:] == [card] and world.line.rereads
         return "rescan" if "rescan" in legal and last and self._rereads % 5 != 4 else self._void(legal)
+
+    def _is_the_loose_one(self, incident: Any) -> bool:
+        """One card lies there that the record does not know, and it is the card of the incident."""
+        loose = [card.face for card in self.world.line.felt if not card.dealt]
+        return len(loose) == 1 and list(incident.cards) in (loose, [HIDDEN])
 
     def _loose(self) -> int:
         """Cards on the felt that the record does not know."""
