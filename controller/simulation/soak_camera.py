@@ -182,7 +182,7 @@ class Camera:
 
 def confused(face: str, rng: Random) -> str:
     """What a card may be taken for."""
-    rank, suit = face
+    rank, suit = face[0], face[1]
     if rng.random() < 0.5 or rank not in _ALIKE:
         return rank + _SUITS[suit]
     return _ALIKE[rank] + suit

@@ -16,15 +16,20 @@ from controller.table.state import Approval, Hold, Pending, Rescan, Sealed, Tabl
 
 
 def unqueue(state: TableState, card: str, position: str | None) -> Pending:
-    """Take the waiting card that got this place: a kept one may have to wait longer than those behind it."""
-    at = next(
-        (
-            i
-            for i, p in enumerate(state.pending)
-            if p.origin != "kept" and p.card == card and (None in (position, p.position) or p.position == position)
-        ),
-        0,
-    )
+    """Take the waiting card that got this place: the one that was due there, or one that was due elsewhere when it
+    came; a kept one may have to wait longer than those behind it, and a claim has its own place."""
+
+    def fits(p: Pending) -> int | None:
+        if p.card != card:
+            return 3 if p.origin == "kept" and p.card == HIDDEN else None
+        if p.origin == "kept":
+            return 2
+        if None in (position, p.position) or p.position == position:
+            return 0
+        return None if p.origin == "claimed" else 1
+
+    ranked = [(rank, i) for i, p in enumerate(state.pending) if (rank := fits(p)) is not None]
+    at = min(ranked)[1] if ranked else 0
     taken = state.pending[at]
     state.pending = (*state.pending[:at], *state.pending[at + 1 :])
     return taken
