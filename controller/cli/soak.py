@@ -69,6 +69,9 @@ def add_parser(subparsers: _Subparsers) -> None:
         help="real: a file; memory; mixed: one session in three on a file",
     )
     parser.add_argument("--state", type=Path, metavar="FILE", help="go on where FILE stopped, and keep it up to date")
+    parser.add_argument(
+        "--go-on", action="store_true", help="with --state: note a session that fails, and play the next"
+    )
     parser.add_argument("--session", type=int, metavar="K", help="play this session only")
     parser.add_argument("--steps", type=int, metavar="M", help="with --session: stop after this many turns")
     parser.add_argument("--mute", default="", metavar="NAME,…", help="kinds that are drawn but left out")
@@ -94,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(_as_json(state, failure), indent=1))
     else:
         _print(state, failure)
-    return 1 if failure is not None else 0
+    return 1 if failure is not None or state.failures else 0
 
 
 def _plan(args: argparse.Namespace) -> tuple[Plan, frozenset[str]]:
@@ -104,6 +107,8 @@ def _plan(args: argparse.Namespace) -> tuple[Plan, frozenset[str]]:
         raise UsageError(f"--rounds is {args.rounds}: it must be 1 or more")
     if args.steps is not None and args.session is None:
         raise UsageError("--steps is for one session: give --session, too")
+    if args.go_on and args.state is None:
+        raise UsageError("--go-on notes failures in a state file: give --state, too")
     if args.session is not None and (args.session < 0 or args.state is not None):
         raise UsageError("--session is 0 or more, and goes without --state")
     try:
@@ -128,6 +133,12 @@ def _many(args: argparse.Namespace, plan: Plan, state: State) -> Failure | None:
     while state.rounds < args.rounds:
         totals, played = run_session(plan, state.session, args.rounds - state.rounds)
         if played.broken is not None:
+            if args.go_on:
+                print(f"session {state.session}: {played.broken}", file=sys.stderr)
+                state.failures = (*state.failures, f"session {state.session}: {played.broken}")
+                state.add(totals)
+                save(args.state, state)
+                continue
             print(f"session {state.session}: {played.broken}; looking for its shortest form", file=sys.stderr)
             failure = shortest(plan, state.session, played)
             state.add(totals)
@@ -196,8 +207,12 @@ def _print(state: State, failure: Failure | None) -> None:
         expected = c.chances * BY_NAME[name].chance
         print(f"{name:20}{c.injected:>10}{c.detected:>10}{c.corrected:>11}{c.voided:>8}{c.harmless:>10}"
               f"{c.missed:>8}{c.unseen:>8}{expected:>10.1f}")  # fmt: skip
-    if failure is None:
+    for noted in state.failures:
+        print(f"\nbroken: {noted}")
+    if failure is None and not state.failures:
         print("\neverything held")
+    elif failure is None:
+        print(f"\n{len(state.failures)} session(s) failed: play each with --session to see it again")
     else:
         print(f"\nbroken: {failure.what}\nseed {state.seed}, session {failure.session}, commit {_commit()}, "
               f"{failure.steps} turns, {failure.facts} facts; needs: {', '.join(failure.faults) or 'no faults'}\n"

@@ -240,7 +240,7 @@ class Checks:
                     known = fact.cause.startswith("M-01") or card.told or card is self.line.overdrawn
                     waits = any(c is card for c in self.waiting)  # the same card was heard once more
                     self.cards_of[fact.incident] = [card] if known and not waits else []
-                elif cards:
+                elif cards and fact.ledger == "waiting":
                     self._from_waiting(fact)
             case f.ReadOutOfGame():
                 if card is not None:
@@ -274,11 +274,13 @@ class Checks:
     ) -> None:
         """A card counts: it must be the physical one, in its order, once (1)."""
         if from_hold:
-            card = self._waited(face)
+            card = self.claims.get(position) or self._waited(face)
+            self.waiting = [c for c in self.waiting if c is not card]
         if card is None:
             self._wrong(None, "a card counts that did not leave the shoe")
             return
-        if card.dealt:
+        if card.dealt or any(card is other for other in self.places.values()):
+            card.dealt = True
             self._wrong(card, "one card counts twice")
             return
         card.dealt = True
@@ -298,6 +300,7 @@ class Checks:
 
     def _waited(self, face: str) -> Card | None:
         lying = (*self.line.felt, *self.line.kept)
+        again = next((card for card in self.waiting if card.dealt and face in (card.face, HIDDEN)), None)
         self.waiting = [card for card in self.waiting if not card.dealt and any(card is one for one in lying)]
         for cards in (self.waiting, self.line.kept):
             for card in cards:
@@ -305,7 +308,7 @@ class Checks:
                     if cards is self.waiting:
                         self.waiting.remove(card)
                     return card
-        return None
+        return again  # pushed back and drawn again
 
     def _claimed(self, face: str, position: str, card: Card | None, *, from_hold: bool) -> None:
         """The shoe's word for a card that the camera has yet to see."""
@@ -313,8 +316,6 @@ class Checks:
             card = self._waited(face)
         if card is None:
             return
-        if card.dealt and not any(card is other for other in self.places.values()):
-            card.dealt = False  # pushed back in an earlier round, it left the shoe again
         card.named = True
         self.waiting.append(card)
         self.claims[position] = card

@@ -251,7 +251,7 @@ class Line:
         ghost, self._ghost = self._ghost, None
         if ghost is None or ghost.item != item:
             return Card(item, kinds)
-        ghost.told = None
+        ghost.told, ghost.dealt = None, False  # it leaves the shoe once more
         ghost.kinds = (*ghost.kinds, *kinds)
         return ghost
 

@@ -34,6 +34,7 @@ class State(msgspec.Struct, kw_only=True):
     incidents: int = 0
     cpu_s: float = 0.0
     counts: dict[str, Count] = {}
+    failures: tuple[str, ...] = ()  # session and what does not hold in it
 
     def add(self, totals: Totals) -> None:
         """Add what was played from ``session`` on."""

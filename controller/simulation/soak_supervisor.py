@@ -18,7 +18,7 @@ LOOK_MS: Final = 4_000
 ENTERED: Final = 0.3
 _MOVED: Final = ("M-05", "M-08", "M-09", "M-14", "M-17", "M-19", "M-22")
 _REPORTED: Final = ("M-11", "M-12", "M-13", "M-15", "M-25", "M-29")
-_GO_ON: Final = ("M-18", "M-20", "M-21", "M-24", "M-28")
+_GO_ON: Final = ("M-18", "M-21", "M-24", "M-28")
 
 
 class Supervisor:
@@ -124,6 +124,8 @@ class Supervisor:
             return "use_as_next", None
         if cause in _MOVED and "burn_card" in legal:
             return self._surplus(number, legal), None
+        if cause == "M-20":
+            return "resume" if "resume" in legal and self._agrees() else self._void(legal), None
         if cause in _GO_ON and "resume" in legal:
             return "resume", None
         if world.camera is not None and cause in ("M-03", "M-11", "M-15", "M-06", "M-08"):

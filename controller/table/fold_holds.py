@@ -21,12 +21,14 @@ def unqueue(state: TableState, card: str, position: str | None) -> Pending:
 
     def fits(p: Pending) -> int | None:
         if p.card != card:
-            return 3 if p.origin == "kept" and p.card == HIDDEN else None
+            return 4 if p.origin == "kept" and p.card == HIDDEN else None
         if p.origin == "kept":
-            return 2
-        if None in (position, p.position) or p.position == position:
+            return 3
+        if p.position == position:
             return 0
-        return None if p.origin == "claimed" else 1
+        if None in (position, p.position):
+            return 1
+        return None if p.origin == "claimed" else 2
 
     ranked = [(rank, i) for i, p in enumerate(state.pending) if (rank := fits(p)) is not None]
     at = min(ranked)[1] if ranked else 0
