@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -86,11 +88,10 @@ def run(args: argparse.Namespace) -> int:
         _list_faults(as_json=args.json)
         return 0
     plan, muted = _plan(args)
-    gc.freeze()  # sessions make little that needs collecting: look seldom, and never at the program itself
-    gc.set_threshold(50_000, 20, 50)
     try:
         state = load(args.state, plan) if args.state else new(plan)
-        failure = _one(args, plan, muted, state) if args.session is not None else _many(args, plan, state)
+        with _seldom_collecting():
+            failure = _one(args, plan, muted, state) if args.session is not None else _many(args, plan, state)
     except StateError as error:
         raise UsageError(str(error)) from error
     if args.json:
@@ -98,6 +99,19 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(state, failure)
     return 1 if failure is not None or state.failures else 0
+
+
+@contextlib.contextmanager
+def _seldom_collecting() -> Iterator[None]:
+    """Sessions make little garbage that goes in circles: look for it seldom, and never at the program itself."""
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def _plan(args: argparse.Namespace) -> tuple[Plan, frozenset[str]]:

@@ -223,8 +223,10 @@ class Checks:
                 shown = self.places.get(position)
                 if shown is not None and shown.face != face:
                     self._wrong(shown, f"{face} is revealed, but the card is {shown.face}")
-            case f.CardBurned(card=face, from_hold=from_hold) | f.BurnIndicatorDrawn(card=face, from_hold=from_hold):
-                self._placed(face, card, from_hold=from_hold)
+            case f.CardBurned(card=face, from_hold=from_hold, done=done):
+                self._placed(face, card, from_hold=from_hold, position=f"burn/{done}")
+            case f.BurnIndicatorDrawn(card=face, from_hold=from_hold):
+                self._placed(face, card, from_hold=from_hold, position="burn/0")
             case f.CardHeld():
                 if card is not None:
                     card.named = True
@@ -269,9 +271,7 @@ class Checks:
             self.cards_of[fact.incident] = [found]
             self.waiting = [c for c in self.waiting if c is not found]
 
-    def _placed(
-        self, face: str, card: Card | None, *, from_hold: bool, position: str = "burn", hidden: bool = False
-    ) -> None:
+    def _placed(self, face: str, card: Card | None, *, from_hold: bool, position: str, hidden: bool = False) -> None:
         """A card counts: it must be the physical one, in its order, once (1)."""
         if from_hold:
             card = self.claims.get(position) or self._waited(face)
@@ -279,7 +279,7 @@ class Checks:
         if card is None:
             self._wrong(None, "a card counts that did not leave the shoe")
             return
-        if card.dealt or any(card is other for other in self.places.values()):
+        if card.dealt or self.counted(card):
             card.dealt = True
             self._wrong(card, "one card counts twice")
             return
@@ -304,7 +304,8 @@ class Checks:
         self.waiting = [card for card in self.waiting if not card.dealt and any(card is one for one in lying)]
         for cards in (self.waiting, self.line.kept):
             for card in cards:
-                if card.told == face or face in (card.face, HIDDEN):
+                claimed = any(card is other for other in self.claims.values())
+                if not claimed and (card.told == face or face in (card.face, HIDDEN)):
                     if cards is self.waiting:
                         self.waiting.remove(card)
                     return card
@@ -329,6 +330,10 @@ class Checks:
             self.wrong.remove(shown)
             if not self.wrong:
                 self.blamed.clear()
+
+    def counted(self, card: Card) -> bool:
+        """The card is in the record of this round or burn."""
+        return any(card is other for other in self.places.values())
 
     def wrong_cards(self, state: Any) -> dict[str, str | None]:
         """What a person sees who compares the record of the round with its cards: the right face by position; None

@@ -10,6 +10,7 @@ threads, a device server's buffers.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from functools import lru_cache
 from random import Random
 from typing import Final, Protocol
@@ -90,6 +91,7 @@ class Line:
         self.overdrawn: Card | None = None
         self.overdraw_use = ""
         self._ghost: Card | None = None  # pushed back: it comes again
+        self.counted: Callable[[Card], bool] = lambda _: False  # it is in the record of this round
         self._poll_s = 0.0
 
     def _make_device(self, number: int, mode: str) -> CardDevice:
@@ -251,7 +253,8 @@ class Line:
         ghost, self._ghost = self._ghost, None
         if ghost is None or ghost.item != item:
             return Card(item, kinds)
-        ghost.told, ghost.dealt = None, False  # it leaves the shoe once more
+        ghost.told = None
+        ghost.dealt = ghost.dealt and self.counted(ghost)
         ghost.kinds = (*ghost.kinds, *kinds)
         return ghost
 

@@ -73,6 +73,7 @@ class World:
             Rules(self.options), self.line, booked=self.booked, embedded=self.embedded, deep=deep, watched=watched
         )
         self.checked = deep
+        self.line.counted = self.checks.counted
         angel = self.protocol == "angel"
         traits = Traits(positions=angel, results=angel, standby=angel)
         self.shell = Shell(
@@ -149,7 +150,9 @@ class World:
         self.order("start_shift", "supervisor")
 
     def put(self, what: Input) -> Outcome | None:
-        """One input; None if the process died of it."""
+        """One input; None if the process died of it, or is not up."""
+        if not self.up:
+            return None
         try:
             self._commit_fault()
             outcome = self.shell.take(what, self.now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from controller import facts as f
 from controller.book.base import Book
 from controller.cli import main
-from controller.journal.store import Journal
+from controller.journal.store import Journal, JournalError
 from controller.simulation import soak
 from controller.simulation.soak import Failure, Plan, Session, play, shortest
 from controller.simulation.soak_faults import BY_NAME, KINDS, Count, Injector, names
@@ -28,15 +29,15 @@ def plan_of(game: str, seed: int = 1, faults: tuple[str, ...] = ALL, **more: Any
     return Plan(game, seed, faults, **more)
 
 
-@pytest.mark.parametrize("part", [0, 1])
+@pytest.mark.parametrize(("part", "sources"), [(0, "shoe"), (1, "both")])
 @pytest.mark.parametrize("game", soak.GAMES)
-def test_a_bounded_soak_under_all_faults_holds(game: str, part: int) -> None:
+def test_a_bounded_soak_under_all_faults_holds(game: str, part: int, sources: str) -> None:
     rounds, totals, session = ROUNDS[game] // 2, soak.Totals(), 1000 * part
+    plan = plan_of(game, 20261130, sources=sources)
     while totals.rounds < rounds:
-        _more, played = soak.run_session(plan_of(game, seed=20261130), session, rounds - totals.rounds)
-        assert played.broken is None, Failure(
-            plan_of(game, 20261130), session, played.world.steps, frozenset(), played.broken, 0
-        ).command()
+        _more, played = soak.run_session(plan, session, rounds - totals.rounds)
+        failure = Failure(plan, session, played.world.steps, frozenset(), played.broken or "", 0)
+        assert played.broken is None, failure.command()
         totals.add(played)
         session += 1
     assert totals.rounds == rounds
@@ -63,6 +64,59 @@ def test_the_same_seed_gives_the_same_journal(game: str, monkeypatch: pytest.Mon
     assert (first.world.inputs, first.world.now) == (again.world.inputs, again.world.now)
     assert hashes[0] == hashes[1] != hashes[2]
     assert first.broken is other.broken is None
+
+
+@pytest.mark.parametrize("game", soak.GAMES)
+def test_a_journal_in_memory_ends_like_one_on_a_file(game: str) -> None:
+    faults = tuple(name for name in ALL if not name.startswith("disk_"))  # a real disk has its own mind
+    ends = []
+    for disk in ("real", "memory"):
+        played = play(plan_of(game, 9, faults, disk=disk), 1, rounds=25)
+        assert played.broken is None
+        ends.append((played.world.shell.last_hash, played.world.shell.facts, played.world.now))
+    assert ends[0] == ends[1]
+
+
+def test_a_disk_fails_by_the_errors_of_sqlite_and_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    errors: set[str] = set()
+    append = Journal.append
+
+    def remember(self: Journal, *args: Any, **more: Any) -> None:
+        try:
+            append(self, *args, **more)
+        except JournalError as error:
+            errors.add(f"{type(error).__name__}: {error.__cause__}")
+            raise
+
+    monkeypatch.setattr(Journal, "append", remember)
+    for name in ("disk_full", "disk_error"):
+        monkeypatch.setitem(BY_NAME, name, replace(BY_NAME[name], chance=0.05))
+    played = play(plan_of("baccarat", faults=("disk_full", "disk_error"), disk="real"), 0, rounds=40)
+    assert played.broken is None
+    assert errors == {"JournalFull: database or disk is full", "JournalError: disk I/O error"}
+
+
+@pytest.mark.parametrize(("game", "session"), [("boundless", 2), ("baccarat", 2)])
+def test_a_camera_sees_the_misread_that_a_shoe_alone_cannot(
+    game: str, session: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BY_NAME, "misread", replace(BY_NAME["misread"], chance=0.05))
+    plans = [plan_of(game, 4, ("misread",), sources=sources) for sources in ("shoe", "both")]
+    alone, both = (play(plan, session, rounds=15) for plan in plans)
+    assert alone.broken is both.broken is None
+    blind, seen = (played.world.injector.counts["misread"] for played in (alone, both))
+    assert blind.injected == blind.unseen > 3
+    assert seen.detected == seen.injected > 3
+
+
+def test_a_wrong_result_is_found_later_and_corrected_to_the_cent() -> None:
+    """M-16, M-32: misreads settle rounds wrongly; two people correct them, and the accounts agree after each step."""
+    totals = soak.Totals()
+    for session in range(3):
+        _more, played = soak.run_session(plan_of("baccarat", 8, ("misread", "reviewed")), session, 60)
+        assert played.broken is None
+        totals.add(played)
+    assert totals.counts["reviewed"].corrected > 0
 
 
 def test_without_faults_every_round_has_a_result() -> None:
@@ -185,6 +239,7 @@ def test_a_range_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.Capture
         (["--game", "classic", "--faults", "flood"], "fault 'flood' is not known"),
         (["--game", "classic", "--steps", "5"], "give --session, too"),
         (["--game", "classic", "--session", "-1"], "--session is 0 or more"),
+        (["--game", "classic", "--go-on"], "give --state, too"),
     ],
 )
 def test_wrong_words_are_refused(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -217,6 +272,19 @@ def test_a_failure_is_printed_with_the_command_that_shows_it(
     again = next(line for line in out.splitlines() if line.startswith("again:")).split()[2:]
     assert main(again) == 1
     assert broken in capsys.readouterr().out
+
+
+def test_a_failing_session_is_noted_and_the_next_one_played(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("controller.simulation.soak_hands.natural", lambda _: False)
+    state = tmp_path / "state.json"
+    words = ["soak", "--game", "boundless", "--rounds", "180", "--seed", "2", "--faults", "clock_step"]
+    assert main([*words, "--state", str(state), "--go-on"]) == 1
+    found = json.loads(state.read_text())
+    assert found["session"] >= 3
+    assert 1 <= len(found["failures"]) <= found["session"]
+    assert found["failures"][0] in capsys.readouterr().out
 
 
 def test_the_kinds_of_fault_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
