@@ -5,6 +5,7 @@ READY := $(VENV)/.ready
 
 .PHONY: demo test lint install test-install mutants fuzz kills month soak audit-dependencies bench-vision crossvalidate-vision train
 .PHONY: reference
+.PHONY: demo test lint install test-install mutants fuzz kills month soak soak-figures audit-dependencies bench-vision train reference
 .PHONY: lock clean
 
 $(READY): requirements.lock pyproject.toml
@@ -55,12 +56,17 @@ audit-dependencies: $(READY)  ## every locked package against the list of known 
 reference: $(READY)      ## write the pages of docs/reference anew from the types
 	$(PY) -m controller.reference
 
-# Goes on where it stopped: the ranges played so far are kept in build/soak.
-soak: $(READY)           ## a million rounds of the three games under every fault: takes hours
+# Goes on where it stopped: the ranges played so far are kept in build/soak, and sessions that fail are noted there.
+soak: $(READY)           ## a million rounds of the three games under every fault, a third with a camera: takes hours
 	mkdir -p build/soak
-	for game in boundless classic baccarat; do \
-	    nice $(VENV)/bin/dealerd soak --game $$game --rounds 333334 --seed 1 --faults all \
-	        --state build/soak/$$game.json || exit 1; done
+	for part in 1 2 3 4 5 6 7 8 9 10; do for game in boundless classic baccarat; do \
+	    nice $(VENV)/bin/dealerd soak --game $$game --rounds $$((part * 22223)) --seed 1 --faults all --go-on \
+	        --state build/soak/$$game.json; \
+	    nice $(VENV)/bin/dealerd soak --game $$game --rounds $$((part * 11112)) --seed 1 --faults all --go-on \
+	        --sources both --state build/soak/$$game-both.json; done; done
+
+soak-figures: $(READY)   ## the tables of docs/reliability.md from build/soak
+	$(VENV)/bin/dealerd soak --figures build/soak/*.json --into docs/reliability.md
 
 lock: $(READY)           ## write requirements.lock and requirements-run.lock anew from pyproject.toml
 	$(PY) -m pip install --quiet pip-tools

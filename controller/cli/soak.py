@@ -19,6 +19,7 @@ import msgspec
 from controller.cli.errors import UsageError
 from controller.simulation.soak import DISKS, GAMES, Failure, Plan, Totals, play, run_session, shortest
 from controller.simulation.soak_faults import BY_NAME, KINDS, names
+from controller.simulation.soak_figures import put_into, read, tables
 from controller.simulation.soak_state import State, StateError, load, new, save
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ def add_parser(subparsers: _Subparsers) -> None:
     parser.add_argument("--steps", type=int, metavar="M", help="with --session: stop after this many turns")
     parser.add_argument("--mute", default="", metavar="NAME,…", help="kinds that are drawn but left out")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object")
+    parser.add_argument(
+        "--figures", nargs="+", type=Path, metavar="FILE", help="print the tables of these state files"
+    )
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="with --figures: put the tables into this page")
     parser.add_argument("--list-faults", action="store_true", help="print the kinds of fault and end")
     parser.set_defaults(run=run)
 
@@ -87,6 +92,8 @@ def run(args: argparse.Namespace) -> int:
     if args.list_faults:
         _list_faults(as_json=args.json)
         return 0
+    if args.figures:
+        return _figures(args)
     plan, muted = _plan(args)
     try:
         state = load(args.state, plan) if args.state else new(plan)
@@ -99,6 +106,18 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(state, failure)
     return 1 if failure is not None or state.failures else 0
+
+
+def _figures(args: argparse.Namespace) -> int:
+    try:
+        text = tables(read(args.figures))
+        if args.into is not None:
+            put_into(args.into, text)
+    except StateError as error:
+        raise UsageError(str(error)) from error
+    if args.into is None:
+        print(text)
+    return 0
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ from controller.journal.store import Journal, JournalError
 from controller.simulation import soak
 from controller.simulation.soak import Failure, Plan, Session, play, shortest
 from controller.simulation.soak_faults import BY_NAME, KINDS, Count, Injector, names
+from controller.simulation.soak_figures import BEGIN, END
 from controller.table.draft import Draft
 
 ALL = names("all")
@@ -285,6 +286,24 @@ def test_a_failing_session_is_noted_and_the_next_one_played(
     assert found["session"] >= 3
     assert 1 <= len(found["failures"]) <= found["session"]
     assert found["failures"][0] in capsys.readouterr().out
+
+
+def test_the_figures_of_states_go_into_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state, page = tmp_path / "state.json", tmp_path / "page.md"
+    words = ["soak", "--game", "baccarat", "--rounds", "60", "--faults", "all", "--state", str(state)]
+    assert main(words) == 0
+    capsys.readouterr()
+    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    for _ in range(2):
+        assert main(["soak", "--figures", str(state), "--into", str(page)]) == 0
+    text = page.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "| baccarat | shoe | 1 | 60 |" in text
+    assert "old" not in text
+    page.write_text("no place\n")
+    assert main(["soak", "--figures", str(state), "--into", str(page)]) == 2
+    assert main(["soak", "--figures", str(page)]) == 2
 
 
 def test_the_kinds_of_fault_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
