@@ -146,12 +146,20 @@ def prompt(state: State | None) -> Prompt:
     return _step(state, step)
 
 
+def _is_turned(state: State, position: str) -> bool:
+    """A card that was dealt face down and is announced: the camera waits for its face."""
+    cards = (state.get("round") or {}).get("cards") or []
+    return any(card["position"] == position and card.get("key") for card in cards)
+
+
 def _step(state: State, step: dict[str, Any]) -> Prompt:
     kind, position = step["step"], step.get("position") or ""
     if kind == "draw":
         return _draw(state, step, position)
     if kind == "reveal":
         return Prompt("act", f"TURN {place(position)}", "", "turn", position)
+    if kind == "sight" and not step.get("hidden") and _is_turned(state, position):
+        return Prompt("act", f"TURN {place(position)}", "hands away then: the camera looks for it", "turn", position)
     if kind == "sight":
         return Prompt(
             "wait", f"CAMERA: {place(position)}", "hands away: the camera looks for the card", "scan", position

@@ -45,6 +45,8 @@ class Dealer(Peer):
                 return 1.0, lambda: self._hand("rescan_last")
             case "draw":
                 return 1.2, lambda: self._draw(data["position"], bool(data.get("hidden")))
+            case "sight" if self._to_turn:
+                return 0.6, self._turn
             case "rescan" if data["left"] == self._felt():
                 return 3.0, lambda: self._hand("rescan")
             case "open_bets":

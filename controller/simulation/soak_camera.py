@@ -132,20 +132,23 @@ class Camera:
         round_ = self.world.table.state.round
         return round_ is not None and any(c.position == _HOLE and c.public for c in round_.cards)
 
-    def look(self) -> None:
-        """Say what came, went or changed since the table was told."""
+    def look(self) -> bool:
+        """Say what came, went or changed since the table was told. False if that is nothing."""
         world = self.world
         if not world.up or self.back_at is not None:
-            return
+            return False
         told, now = world.table.state.sighted, self._labels()
         seen = [{"position": place, "card": now.get(place)} for place in told if now.get(place) != told[place]]
         seen += [{"position": place, "card": label} for place, label in now.items() if place not in told]
         if seen:
             world.order("sighting", "camera", seen=seen)
+        return bool(seen)
 
     def attend(self) -> bool:
         """Wait for a change of what is seen. False if none is to come before the table's own deadline."""
         world = self.world
+        if self.look():
+            return True
         soon = [view.until for view in self.views.values() if view.until is not None]
         due = world.table.deadline()
         if soon and (due is None or min(soon) < due[1]):

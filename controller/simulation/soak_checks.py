@@ -41,7 +41,7 @@ _CARDS: Final = frozenset({
     f.ReadOutOfGame, f.CardCorrected, f.CardClaimed,
 })  # fmt: skip
 _ROUND: Final = frozenset({
-    f.BettingOpened, f.ShoeLoaded, f.RoundVoided, f.ShoeVoided, f.HandSplit, f.CardReassigned,
+    f.BettingOpened, f.ShoeLoaded, f.RoundVoided, f.ShoeVoided, f.HandSplit, f.CardReassigned, f.RoundResult,
 })  # fmt: skip
 _UNHEARD: Final = "not connected yet"
 _decoder = msgspec.json.Decoder(dict[str, Any])
@@ -68,6 +68,7 @@ class Checks:
         self.n = self.seq = self.sent = 0
         self.unsent_again: dict[int, bytes] = {}
         self.blamed: set[str] = set()  # kinds behind a wrong card of this round
+        self.turned: dict[str, str] = {}  # faces of this round that were announced: the camera must have seen them
         self.wrong: list[Card | None] = []  # wrong cards of this round; None: one that did not leave the shoe
         self.trouble = False
         self.incidents = 0
@@ -140,6 +141,12 @@ class Checks:
                 self.rounds.add(fact.round)
                 self.places.clear()
                 self.claims.clear()
+                self.turned.clear()
+            case f.RoundResult() if self.watched:
+                for place, face in self.turned.items():
+                    card = self.places.get(place)
+                    if card is not None and face != card.face and card.seen != face:
+                        raise Broken(f"{face} counts at {place}, but the camera saw another card there")
             case f.HandSplit(lines=(first, second)):
                 if first.startswith("seat/") and f"{first}/1" in self.places:
                     self.places[f"{second}/0"] = self.places.pop(f"{first}/1")
@@ -220,6 +227,7 @@ class Checks:
                 hidden = fact.card == HIDDEN
                 self._placed(face, card, from_hold=from_hold, position=position, hidden=hidden)
             case f.CardRevealed(position=position, card=face):
+                self.turned[position] = face
                 shown = self.places.get(position)
                 if shown is not None and shown.face != face:
                     self._wrong(shown, f"{face} is revealed, but the card is {shown.face}")
@@ -323,6 +331,8 @@ class Checks:
 
     def _corrected(self, position: str, face: str) -> None:
         """People put the right face into the record."""
+        if position in self.turned:
+            self.turned[position] = face
         shown = self.places.get(position)
         if shown is None or shown.face != face:
             raise Broken(f"{position} is corrected to another card than lies there")

@@ -143,7 +143,9 @@ class Supervisor:
         world, legal, place = self.world, incident.resolutions, incident.position or ""
         claim = next((p.card for p in world.table.state.claims if p.position == place), None)
         card = world.checks.claims.get(place)
-        right = claim is None or (card is not None and claim == card.face and not card.dealt)
+        right = card is not None and claim == card.face and not card.dealt
+        if claim is None:  # it was dealt
+            right = world.checks.wrong_cards(world.table.state).get(place, "") == ""
         if "resume" in legal and right:
             return "resume"
         last = world.line.felt[-1:] == [card] and world.line.rereads

@@ -83,6 +83,9 @@ def _automatic(draft: Draft, step: Step) -> bool:
                     until_ms=_ms(draft.setting.rules.decision_s),
                 )
             )
+        case "sight":
+            sightings.wait_for(draft, step.position or "")
+            return False
         case "reveal" if draft.setting.rules.game == "boundless":
             _reveal_hole(draft, step.position or "")
         case "finish":

@@ -101,11 +101,21 @@ class Draft:
         if (claims := state.claims) and not self._may_claim(step):
             place = claims[0].position or ""
             return Step("sight", position=place, hidden=self.is_hidden(place))
+        if self.turned_unseen:
+            return Step("sight", position=HOLE)
         if step.kind == "finish" and traits.results and state.round.shoe_result is None:
             return Step("shoe_result")
         if step.kind == "finish" and self.setting.rules.confirm_result and not state.round.confirmed:
             return Step("confirm")
         return step
+
+    @property
+    def turned_unseen(self) -> bool:
+        """The hole card's face is the shoe's word alone: it was a back to the camera until now."""
+        round_ = self.state.round
+        if self.setting.sources != "both" or round_ is None or round_.turned_seen:
+            return False
+        return any(card.position == HOLE and card.public and card.commitment is not None for card in round_.cards)
 
     def own_step(self) -> Step:
         """What the procedure demands of the cards that are dealt, claims aside."""

@@ -134,7 +134,9 @@ def open_to_correction(draft: Draft, position: str) -> bool:
     The dealer's cards after the first are shown when all decisions have been made.
     """
     kind = draft.next_step().kind
-    if kind not in ("draw", "reveal", "finish", "confirm", "shoe_result", "peek"):
+    if kind == "sight" and draft.state.claims:
+        return False
+    if kind not in ("sight", "draw", "reveal", "finish", "confirm", "shoe_result", "peek"):
         return False
     return position == last_shown(draft) or (position.startswith("dealer/") and position != UP)
 

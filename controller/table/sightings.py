@@ -12,6 +12,7 @@ from controller import commands as c
 from controller import facts as f
 from controller.cards import HIDDEN, is_card
 from controller.refusal import Refusal
+from controller.rules.blackjack import HOLE
 from controller.rules.round import RoundCard
 from controller.rules.steps import Step
 from controller.table.checks import card_fault
@@ -121,7 +122,8 @@ def _weigh(draft: Draft, position: str, seen: str | None) -> None:
 
 
 def _weigh_dealt(draft: Draft, card: RoundCard, seen: str | None) -> None:
-    draft.state.sight_due.pop(card.position, None)
+    if card.position != HOLE or not draft.turned_unseen:  # there the camera's time runs on
+        draft.state.sight_due.pop(card.position, None)
     if seen is None:
         _raise(draft, "M-23", f"the card at {card.position}", "nothing lies there", card.position)
     elif card.card == HIDDEN or not is_card(seen):
@@ -187,6 +189,10 @@ def due(draft: Draft) -> None:
                 ledger="known",
                 also=("resume", "rescan", "enter_card"),
             )
+        elif position == HOLE and draft.turned_unseen:
+            said = {None: "the camera has not seen it", HIDDEN: "it lies face down"}
+            _raise(draft, "M-03", f"the card the shoe read, turned at {position}",
+                   said.get(state.sighted.get(position), "the camera cannot read it"), position)  # fmt: skip
         elif position in state.sighted and state.round is not None and state.round.at(position) is None:
             _unclaimed(draft, position)
 

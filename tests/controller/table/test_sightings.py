@@ -232,6 +232,61 @@ def test_M_15_the_hole_card_is_open_too_early(bench: Any) -> None:
     assert forms[0] == forms[1] == forms[2]
 
 
+def turned(bench: Any) -> Any:
+    """Main stands; the hole card, a king by the shoe, has been announced: the dealer has 16 and draws, or 17."""
+    b = watching(bench)
+    deal(b, "player/0=TC dealer/0=7H player/1=9S dealer/1=KD")
+    b.demand("main", 2, False)
+    return b
+
+
+def test_no_result_before_the_camera_has_seen_the_turned_hole_card(bench: Any) -> None:
+    b = turned(bench)
+    assert b.step == "sight dealer/1"
+    assert b.last(f.CardRevealed).card == "KD"
+    b.shoe(e.CardDrawn("2C"))
+    assert b.incident == "M-08"  # none is due while the camera looks
+    b.resolve("burn_card")
+    see(b, ("dealer/1", "??"))
+    assert b.step == "sight dealer/1"
+    see(b, ("dealer/1", "KD"))
+    assert b.state.phase == "result"
+
+
+@pytest.mark.parametrize(("how", "face"), [("resume", "KD"), ("enter_card", "9D")])
+def test_M_03_the_turned_hole_card_is_another_than_the_shoe_read(bench: Any, how: str, face: str) -> None:
+    b = turned(bench)
+    see(b, ("dealer/1", "9D"))
+    assert b.incident == "M-03"
+    assert "round_result" not in b.types()
+    if how == "enter_card":
+        b.ok("enter_card", incident=max(b.state.incidents), card=face, reason="seen")
+        b.approve()
+    else:
+        b.resolve(how)
+    assert b.state.round.at("dealer/1") == face
+    if face == "9D":  # 16: the dealer draws on
+        b.demand("dealer", 2, True)
+        deal(b, "dealer/2=5C")
+    assert b.state.phase == "result"
+
+
+@pytest.mark.parametrize("seen", [None, "**", "??"])
+def test_M_03_the_hole_card_is_turned_late(bench: Any, seen: str | None) -> None:
+    b = turned(bench)
+    if seen is not None:
+        see(b, ("dealer/1", seen))
+    b.restart()
+    b.shoe(e.PortRestored("pty"))
+    b.ok("camera_health", ok=True, role="camera")
+    b.ok("resume", reason="x", how="felt_agrees")
+    assert b.step == "sight dealer/1"
+    b.wait()
+    assert b.incident == "M-03"
+    b.resolve("resume")
+    assert b.state.phase == "result"
+
+
 def test_M_23_cards_taken_away_before_the_result(bench: Any) -> None:
     b = watching(bench)
     deal(b, "player/0=TC dealer/0=6H")
