@@ -17,6 +17,7 @@ from controller.bus.client import TableClient
 from controller.bus.errors import CommandRefused, CommandTimeout
 from controller.config import load
 from controller.contact import Contact, secret_of
+from controller.simulation.control import ControlError
 
 #: A table takes this long at most to come up.
 START_S = 30.0
@@ -80,7 +81,7 @@ class Peer(ABC):
                 now = time.monotonic()
                 if waiting is not None and waiting[0] <= now:
                     action, waiting = waiting[1], None
-                    if action() is False:
+                    if self._did(action) is False:
                         waiting = now + RETRY_S, self._look_again
                 patience = 0.5 if waiting is None else min(0.5, waiting[0] - now)
                 frame = self.client.next_event(max(0.0, patience))
@@ -90,6 +91,14 @@ class Peer(ABC):
                     waiting = None
                 waiting = self._taken(self.react(frame)) or waiting
         return 0
+
+    def _did(self, action: Action) -> object:
+        """Do it; a simulated device that is away or refuses is tried again, too."""
+        try:
+            return action()
+        except ControlError as error:
+            print(error, file=sys.stderr, flush=True)
+            return False
 
     def _look_again(self) -> object:
         """Act on the present state: a refusal may have been the answer to an older one."""

@@ -26,6 +26,11 @@ KILLS = int(os.environ.get("DEALERD_KILLS", "6"))
 SEED = 20261129
 
 
+def _stalled(studio: Studio, number: int, state: Any) -> str:
+    said = {name: studio.tail(name) for name in ("supervisor", "dealer", "game_server", "table", "shoe")}
+    return f"stalled after kill {number}: {state}; {said}"
+
+
 @pytest.mark.timeout(240)
 def test_kills_lose_no_card_and_publish_no_seq_twice(tmp_path_factory: pytest.TempPathFactory) -> None:
     rng = Random(SEED)
@@ -39,7 +44,7 @@ def test_kills_lose_no_card_and_publish_no_seq_twice(tmp_path_factory: pytest.Te
             wanted = rng.randrange(5, 60)
             deadline = time.monotonic() + 60
             while wanted > 0 or (number == KILLS and not _at_rest(client)):
-                assert time.monotonic() < deadline, f"stalled after kill {number}: {client.state}"
+                assert time.monotonic() < deadline, _stalled(studio, number, client.state)
                 frame = client.next_event(0.5)
                 if frame is None:
                     studio.check()

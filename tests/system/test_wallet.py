@@ -138,7 +138,7 @@ class House:
         while not (answers := self.actor._desk.answers()):
             assert self.hub.woken.wait(30)
             self.hub.woken.clear()
-        return json.loads(answers[0][1])
+        return json.loads(answers[0][-1])
 
 
 class Platform:
