@@ -175,7 +175,7 @@ def _reused(draft: Draft, event: dict[str, Any]) -> None:
     step = draft.next_step()
     place = position or step.position or ""
     if kept is None and not undecided:
-        _card(draft, card, position)
+        _reused_unknown(draft, card, position, place)
         return
     if kept is None or state.holds or not step.takes(place):
         draft.report(event, "defer")
@@ -186,6 +186,24 @@ def _reused(draft: Draft, event: dict[str, Any]) -> None:
         fault.raise_on(draft)
     else:
         draft.deal(step, place, face, pending=True)
+
+
+def _reused_unknown(draft: Draft, card: str, position: str | None, place: str) -> None:
+    """The shoe re-uses a card that the record does not keep: burned, or put aside after a void, it lies nowhere."""
+    state = draft.state
+    aside = state.phase in ("closed", "shoe_change", "voided") or state.rescan is not None
+    if aside or state.failed_rescan is not None or (position is not None and _already(draft, position, card)):
+        _card(draft, card, position)
+        return
+    draft.touched()
+    draft.incident(
+        "M-30",
+        expected="a card from the shoe",
+        actual="the shoe re-uses a card that was not kept",
+        cards=(card,),
+        position=place or None,
+        ledger="known",
+    )
 
 
 def reuse_is_due(draft: Draft, event: dict[str, Any]) -> bool:

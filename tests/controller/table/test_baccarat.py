@@ -423,6 +423,22 @@ def test_over_draw_kept_is_the_first_card_of_the_next_hand(bench: Any, when: str
     assert sum(b.state.shoe.seen.values()) == 8
 
 
+def test_a_reused_card_that_a_void_put_aside_is_never_dealt(bench: Any) -> None:
+    b = table(bench)
+    cards = hands("TS 9S", "KD 6D")
+    overdraw(b, cards, error_mode=False)
+    b.shoe(e.ErrorCleared(2, False), *reveals(cards), outcome(cards))
+    b.resolve("use_as_next")
+    b.shoe(e.StandBy())
+    b.ok("open_bets")
+    b.ok("void", reason="cable out")
+    b.ok("reopen", reason="felt cleared")
+    b.ok("open_bets")
+    b.ok("close_bets")
+    b.shoe(e.CardReused(H, "player", 1))  # the shoe remembers it
+    assert (b.incident, b.state.round.cards) == ("M-30", [])
+
+
 def test_a_reused_card_the_supervisor_burned_is_no_card_of_the_next_hand(bench: Any) -> None:
     b = table(bench)
     cards = hands("TS 9S", "KD 6D")
