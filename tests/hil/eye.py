@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from controller.service.camera import Eye
+from controller.simulation.control import ControlError, SocketControl
 from vision.grabber import Grabber, Loss
 from vision.layout import Layout, LayoutError, load
 from vision.profiles import ProfileError, load_profile
@@ -72,16 +71,13 @@ class SimulatedHands(Hands):
     """Tells the simulated camera."""
 
     def __init__(self, control: Path) -> None:
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(20)
-        self._socket.connect(str(control))
-        self._lines = self._socket.makefile("rb")
+        self._control = SocketControl(control, name="simulated camera")
 
     def _ask(self, command: str) -> None:
-        self._socket.sendall(command.encode() + b"\n")
-        answer = json.loads(self._lines.readline())
-        if not answer["ok"]:
-            raise CameraFault(f"the simulated camera does not {command}: {answer['error']}")
+        try:
+            self._control.ask(command)
+        except ControlError as error:
+            raise CameraFault(str(error)) from error
 
     def lay(self, cards: dict[str, str]) -> None:
         """See ``Hands.lay``."""
@@ -98,8 +94,7 @@ class SimulatedHands(Hands):
 
     def close(self) -> None:
         """Hang up."""
-        self._lines.close()
-        self._socket.close()
+        self._control.close()
 
 
 class CameraBench:
