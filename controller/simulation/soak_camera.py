@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from controller import facts as f
 from controller.cards import HIDDEN
 from controller.simulation.soak_cards import Card
+from controller.simulation.soak_checks import blame
 
 if TYPE_CHECKING:
     from controller.simulation.soak_world import World
@@ -58,6 +59,11 @@ class Camera:
         if world.injector.befalls("lays_wrong"):
             position = f"{position.rsplit('/', 1)[0]}/{self.rng.choice((4, 5, 6))}"
         self._put(card, position)
+        if card.told not in (None, HIDDEN, card.face) and world.injector.befalls("seen_alike"):
+            self.views[position] = View(card.told, None)
+            card.seen = card.told
+            blame(card, "seen_alike")
+            return
         kind = world.injector.one_of("sight")
         now, rng = world.now, self.rng
         match kind:
@@ -79,12 +85,20 @@ class Camera:
         for place in [place for place, other in self.lies.items() if other is card]:
             del self.lies[place]
         self.lies[position] = card
-        self.views.pop(position, None)
+        self._clear(position)
+
+    def _clear(self, place: str) -> None:
+        """What lies there is seen as it is."""
+        self.views.pop(place, None)
+        if place in self.lies:
+            self.lies[place].seen = None
 
     def follow(self, fact: f.Fact, card: Card | None) -> None:
         """The dealer does on the felt what the screen shows."""
         match fact:
-            case f.CardClaimed(position=position):
+            case f.CardClaimed(position=position, from_hold=from_hold):
+                if from_hold:  # the dealer lays a card that waited or was kept
+                    card = self.world.checks.claims.get(position)
                 if card is not None and self.lies.get(position) is not card and card not in self.lies.values():
                     self._put(card, position)
             case f.HandSplit(lines=(first, second)) if first.startswith("seat/"):
@@ -102,7 +116,8 @@ class Camera:
 
     def tidy(self, position: str | None) -> None:
         """Somebody sees to it that the camera sees what lies there; a card beside its place is put right."""
-        self.views.clear()
+        for place in list(self.views):
+            self._clear(place)
         card = next((c for c in self.lies.values() if c is not None and not c.dealt), None)
         if position is not None and card is not None and position not in self.lies:
             self._put(card, position)

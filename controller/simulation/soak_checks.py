@@ -327,6 +327,8 @@ class Checks:
             return
         card.named = True
         self.waiting.append(card)
+        if card in self.line.kept:
+            self.line.place_kept(card, behind=tuple(self.claims.values()))
         self.claims[position] = card
 
     def _corrected(self, position: str, face: str) -> None:

@@ -51,7 +51,7 @@ KINDS: Final = (
     # the device
     Kind("unplug", "draw", 0.003, "the line is pulled out while a card passes", ("M-30", "M-31")),
     Kind("no_read", "draw", 0.006, "the reader cannot read the card", ("M-01",)),
-    Kind("misread", "draw", 0.004, "the reader names another card", ("M-03",), _SCANNERS),
+    Kind("misread", "draw", 0.007, "the reader names another card", ("M-03",), _SCANNERS),
     Kind("repeat", "draw", 0.004, "the card is read twice within 50 ms", (), _SCANNERS),
     Kind("two_cards", "draw", 0.003, "two cards leave together", ("M-04",), _SCANNERS),
     Kind("two_tags", "draw", 0.012, "two cards leave together", ("M-04",), ("feig",)),
@@ -80,7 +80,7 @@ KINDS: Final = (
     Kind("reports", "dealer", 0.003, "a misdeal that no device sees is reported", ("M-11", "M-12", "M-13", "M-25")),
     Kind("no_log_on", "dealer", 0.200, "cards are drawn before the dealer is logged on", ("M-34",)),
     Kind("forgets_confirm", "dealer", 0.050, "the result is not confirmed", ("M-24",)),
-    Kind("finds_hole", "dealer", 0.700, "the hole card is found to be another than was read", ("M-03", "M-16")),
+    Kind("finds_hole", "dealer", 0.900, "the hole card is found to be another than was read", ("M-03", "M-16")),
     Kind("miscounts", "dealer", 0.150, "the cards left in the old shoe are counted wrongly", ("M-28",)),
     Kind("draws_when_down", "dealer", 0.300, "a card is drawn while the table is off", ("M-30",)),
     # the shoe as it was made up
@@ -90,12 +90,13 @@ KINDS: Final = (
     Kind("cut_first", "dealer", 0.120, "the cut card lies near the top", ("M-21",)),
     # the camera, where it is the second source
     Kind("seen_wrong", "sight", 0.004, "the camera takes a card for another", ("M-03",), camera=True),
+    Kind("seen_alike", "dealer", 0.300, "the camera takes a misread card for the same wrong one", camera=True),
     Kind("unreadable", "sight", 0.004, "the camera cannot read a card, for a while", ("M-03",), camera=True),
     Kind("not_seen", "sight", 0.003, "the camera does not see a card", ("M-03",), camera=True),
     Kind("seen_late", "sight", 0.006, "the camera sees a card late", (), camera=True),
     Kind("covered", "sight", 0.004, "a card is covered for a while", ("M-23",), camera=True),
     Kind("lays_wrong", "dealer", 0.003, "a card is laid at a wrong place", ("M-11",), camera=True),
-    Kind("opens_hole", "dealer", 0.010, "the hole card lies face up too early", ("M-15",), camera=True),
+    Kind("opens_hole", "dealer", 0.015, "the hole card lies face up too early", ("M-15",), camera=True),
     Kind("camera_lost", "turn", 0.002, "the camera cannot be believed, for a while", (), camera=True),
     # process and disk
     Kind("kill", "turn", 0.003, "the process dies between two inputs", ("M-30",)),
@@ -123,7 +124,7 @@ BY_NAME: Final = {kind.name: kind for kind in KINDS}
 #: Kinds that can bring a wrong card by themselves where no second source looks.
 UNSEEN: Final = frozenset({
     "drop", "corrupt", "reorder", "babble", "misread", "no_read", "two_cards", "lost", "gap", "draws_on",
-    "pushes_back", "shows_again", "draws_while_held",
+    "pushes_back", "shows_again", "draws_while_held", "seen_alike",
 })  # fmt: skip
 
 

@@ -343,10 +343,11 @@ class Line:
         elif card in self.kept:
             self.kept.remove(card)
 
-    def place_kept(self, card: Card) -> None:
-        """A kept card comes to lie on the felt."""
+    def place_kept(self, card: Card, behind: tuple[Card, ...] = ()) -> None:
+        """A kept card comes to lie on the felt, before the cards that have no place (``behind`` have one)."""
         self.kept.remove(card)
-        free = (n for n, other in enumerate(self.felt) if not other.dealt)
+        placed = {id(other) for other in behind}
+        free = (n for n, other in enumerate(self.felt) if not other.dealt and id(other) not in placed)
         loose = next(free, len(self.felt))
         self.felt.insert(loose, card)
         if self.protocol != "angel":
