@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from controller.cards import HIDDEN
+
 State = dict[str, Any]
 _POSITION: Final = re.compile(r"\b(?:(?:player|dealer|banker|burn)/\d+|split/\d/\d+|seat/\d/hand/\d/\d+)\b")
 #: ``act``: the dealer's hands are needed; ``wait``: hands off; ``stop``: something is wrong; ``off``: nothing to do.
@@ -149,7 +151,7 @@ def prompt(state: State | None) -> Prompt:
 def _is_turned(state: State, position: str) -> bool:
     """A card that was dealt face down and is announced: the camera waits for its face."""
     cards = (state.get("round") or {}).get("cards") or []
-    return any(card["position"] == position and card.get("key") for card in cards)
+    return any(card["position"] == position and card["card"] != HIDDEN for card in cards)
 
 
 def _step(state: State, step: dict[str, Any]) -> Prompt:

@@ -56,7 +56,7 @@ class Round:
     window: tuple[str, int] | None = None  # the open decision window
     shoe_result: dict[str, object] | None = None
     confirmed: bool = False  # felt and screen agree, says a person
-    turned_seen: bool = False  # the camera, or a person, answers for the face of the turned hole card
+    turned: tuple[str, ...] = ()  # places whose turned face neither the camera nor a person answers for yet
     version: int = 1
     outcome: dict[str, object] | None = None
 

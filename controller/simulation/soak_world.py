@@ -62,7 +62,6 @@ class World:
         protocols = PROTOCOLS if game == "baccarat" else PROTOCOLS[:3]
         #: RFID takes more time to simulate than the others: fewer sessions have it.
         self.protocol = self.rng.choices(protocols, (4, 3, 1, 3)[: len(protocols)])[0] if faults else "line"
-        watched = watched and self.protocol != "angel"  # that shoe names places and results itself
         self.injector = Injector(seed, faults, muted, self.protocol, watched)
         self.booked = not faults or self.rng.random() < 0.85
         self.embedded = self.rng.random() < 0.5

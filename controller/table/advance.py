@@ -64,7 +64,7 @@ def _automatic(draft: Draft, step: Step) -> bool:
         return True
     if state.pending and _place_pending(draft, step):
         return True
-    if state.deferred and _take_deferred(draft):
+    if state.deferred and not state.claims and _take_deferred(draft):
         return True
     if betting.automatic(draft, step):
         return True
@@ -84,8 +84,7 @@ def _automatic(draft: Draft, step: Step) -> bool:
                 )
             )
         case "sight":
-            sightings.wait_for(draft, step.position or "")
-            return False
+            return sightings.look_at_turned(draft, step.position or "")
         case "reveal" if draft.setting.rules.game == "boundless":
             _reveal_hole(draft, step.position or "")
         case "finish":

@@ -101,21 +101,22 @@ class Draft:
         if (claims := state.claims) and not self._may_claim(step):
             place = claims[0].position or ""
             return Step("sight", position=place, hidden=self.is_hidden(place))
-        if self.turned_unseen:
+        turned = self.turned_unseen
+        if turned == HOLE:
             return Step("sight", position=HOLE)
         if step.kind == "finish" and traits.results and state.round.shoe_result is None:
             return Step("shoe_result")
+        if step.kind == "finish" and turned is not None:
+            return Step("sight", position=turned)
         if step.kind == "finish" and self.setting.rules.confirm_result and not state.round.confirmed:
             return Step("confirm")
         return step
 
     @property
-    def turned_unseen(self) -> bool:
-        """The hole card's face is the shoe's word alone: it was a back to the camera until now."""
+    def turned_unseen(self) -> str | None:
+        """Where a turned face is the shoe's word alone: a back to the camera until now."""
         round_ = self.state.round
-        if self.setting.sources != "both" or round_ is None or round_.turned_seen:
-            return False
-        return any(card.position == HOLE and card.public and card.commitment is not None for card in round_.cards)
+        return round_.turned[0] if self.setting.sources == "both" and round_ is not None and round_.turned else None
 
     def own_step(self) -> Step:
         """What the procedure demands of the cards that are dealt, claims aside."""

@@ -239,8 +239,8 @@ def _card_revealed(state: TableState, fact: f.CardRevealed, now: int) -> None:  
     if state.round.at(fact.position) == HIDDEN:
         state.shoe.identify(fact.card)
     state.round.reveal(fact.position, fact.card)
-    if fact.position == HOLE:
-        state.round.turned_seen = state.sighted.get(HOLE) == fact.card
+    if state.sighted.get(fact.position) != fact.card:
+        state.round.turned += (fact.position,)
 
 
 def _card_held(state: TableState, fact: f.CardHeld, now: int) -> None:  # noqa: ARG001

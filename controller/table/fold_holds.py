@@ -8,7 +8,6 @@ from typing import Any
 
 from controller import facts as f
 from controller.cards import HIDDEN
-from controller.rules.blackjack import HOLE
 from controller.rules.round import Round
 from controller.table.incidents import Incident
 from controller.table.lines import cards_by_line
@@ -102,8 +101,8 @@ def _incident_resolved(state: TableState, fact: f.IncidentResolved, now: int) ->
         state.shoe.identify(fact.card)
         state.pending = (Pending(fact.card, "entered", incident.position), *state.pending)
     _settle_claim(state, incident, fact)
-    if incident.cause == "M-03" and incident.position == HOLE and _is_public(state, HOLE) and state.round is not None:
-        state.round.turned_seen = True
+    if incident.cause == "M-03":
+        _answered_for(state, incident.position)
     if fact.resolution == "rescan" and incident.unread:
         state.reread = True
         for card in incident.cards:
@@ -159,12 +158,14 @@ def _card_sighted(state: TableState, fact: f.CardSighted, now: int) -> None:  # 
         state.sighted.pop(fact.position, None)
     else:
         state.sighted[fact.position] = fact.card
-        if fact.position == HOLE and _is_public(state, HOLE) and state.round is not None:
-            state.round.turned_seen |= state.round.at(HOLE) == fact.card
+        if state.round is not None and state.round.at(fact.position) == fact.card:
+            _answered_for(state, fact.position)
 
 
-def _is_public(state: TableState, position: str) -> bool:
-    return state.round is not None and any(c.position == position and c.public for c in state.round.cards)
+def _answered_for(state: TableState, position: str | None) -> None:
+    """A turned face is no longer the shoe's word alone."""
+    if state.round is not None and position in state.round.turned:
+        state.round.turned = tuple(place for place in state.round.turned if place != position)
 
 
 def _acknowledged(state: TableState, fact: f.IncidentAcknowledged, now: int) -> None:  # noqa: ARG001

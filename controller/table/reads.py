@@ -38,7 +38,7 @@ def shoe_event(draft: Draft, event: e.Event) -> None:
             _reused(draft, msgspec.to_builtins(event))
         case e.CardRevealed() | e.RoundResult() | e.StandBy():
             data = msgspec.to_builtins(event)
-            if draft.state.holds:
+            if draft.state.holds or draft.state.claims:  # the cards come first
                 draft.report(data, "defer")
             else:
                 device_event(draft, data)

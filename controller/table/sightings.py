@@ -12,7 +12,6 @@ from controller import commands as c
 from controller import facts as f
 from controller.cards import HIDDEN, is_card
 from controller.refusal import Refusal
-from controller.rules.blackjack import HOLE
 from controller.rules.round import RoundCard
 from controller.rules.steps import Step
 from controller.table.checks import card_fault
@@ -122,7 +121,7 @@ def _weigh(draft: Draft, position: str, seen: str | None) -> None:
 
 
 def _weigh_dealt(draft: Draft, card: RoundCard, seen: str | None) -> None:
-    if card.position != HOLE or not draft.turned_unseen:  # there the camera's time runs on
+    if draft.turned_unseen != card.position:  # there the camera's time runs on
         draft.state.sight_due.pop(card.position, None)
     if seen is None:
         _raise(draft, "M-23", f"the card at {card.position}", "nothing lies there", card.position)
@@ -138,6 +137,8 @@ def _weigh_claim(draft: Draft, claim: Pending, seen: str | None) -> None:
     if _hidden(draft, claim):
         if seen is not None and is_card(seen):
             _raise(draft, "M-15", f"a face-down card at {claim.position}", "a face is open", claim.position)
+    elif claim.card == HIDDEN:  # a shoe that tells no face until the hand is dealt: an open one is no secret
+        return
     elif seen is not None and is_card(seen) and seen != claim.card:
         _raise(draft, "M-03", f"the card the shoe read for {claim.position}", "another card", claim.position)
 
@@ -189,7 +190,7 @@ def due(draft: Draft) -> None:
                 ledger="known",
                 also=("resume", "rescan", "enter_card"),
             )
-        elif position == HOLE and draft.turned_unseen:
+        elif position == draft.turned_unseen:
             said = {None: "the camera has not seen it", HIDDEN: "it lies face down"}
             _raise(draft, "M-03", f"the card the shoe read, turned at {position}",
                    said.get(state.sighted.get(position), "the camera cannot read it"), position)  # fmt: skip
@@ -219,6 +220,17 @@ def _unclaimed(draft: Draft, position: str) -> None:
             ledger="known",
             also=("resume",) if draft.state.phase != "betting" else (),
         )
+
+
+def look_at_turned(draft: Draft, position: str) -> bool:
+    """The camera's time for ``position`` runs; a face that it saw there before the shoe told one may be another."""
+    round_, seen = draft.state.round, draft.state.sighted.get(position, HIDDEN)
+    recorded = round_.at(position) if round_ is not None and position in round_.turned else None
+    if recorded is not None and is_card(seen) and seen != recorded:
+        _raise(draft, "M-03", f"the card the shoe read, turned at {position}", "another card", position)
+        return True
+    wait_for(draft, position)
+    return False
 
 
 # --- claims ----------------------------------------------------------------------------------------------------
@@ -252,9 +264,11 @@ def confirm(draft: Draft) -> bool:
 
 
 def _agrees(draft: Draft, claim: Pending) -> bool:
-    """The camera sees what the shoe claims."""
+    """The camera sees what the shoe claims; of a card without a face, that it lies there."""
     seen = draft.state.sighted.get(claim.position or "")
-    return seen is not None and seen == (HIDDEN if _hidden(draft, claim) else claim.card)
+    if _hidden(draft, claim):
+        return seen == HIDDEN
+    return seen is not None and claim.card in (HIDDEN, seen)
 
 
 def see(draft: Draft) -> bool:
