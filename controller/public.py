@@ -252,6 +252,14 @@ def _card_corrected(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG
     for card in state["round"]["cards"]:
         if card["position"] == data["position"]:
             card["card"] = data["card"]
+    _ask_again(state["round"], data["position"])
+
+
+def _ask_again(round_: State, position: str) -> None:
+    """A hand is another than it seemed: whether the dealer draws for it is no longer decided."""
+    drawn = sum(card["position"].startswith("dealer/") for card in round_["cards"])
+    if round_["result"] is None and not position.startswith("dealer/"):
+        round_["demands"] = [d for d in round_["demands"] if d["line"] != "dealer" or d["prefix_len"] < drawn]
 
 
 def _card_reassigned(state: State, frame: Frame, data: Any) -> None:  # noqa: ARG001

@@ -49,6 +49,7 @@ class Round:
     demands: dict[tuple[str, int], Demand] = field(default_factory=dict)
     answered: dict[str, Demand] = field(default_factory=dict)  # every demand under its key
     seats: tuple[int, ...] = ()  # occupied, in dealing order
+    decided_at: int = 0  # so many cards lay there when players last decided something
     booked: bool = False  # its bets are in the table's own book
     parted: frozenset[str] = frozenset()  # lines that began as one hand
     insurance: str = "none"  # none, open, closed
@@ -106,8 +107,14 @@ class Round:
         self.cards = [replace(c, position=to) if c.position == position else c for c in self.cards]
 
     def correct(self, position: str, card: str) -> None:
-        """The face at ``position`` was another one."""
+        """The face at ``position`` was another one. Whether the dealer draws for a hand is asked anew."""
         self.cards = [replace(c, card=card) if c.position == position else c for c in self.cards]
+        if self.outcome is None and not position.startswith("dealer/"):
+            ahead = [
+                d for d in self.demands.values() if d.line == "dealer" and d.prefix_len >= len(self.line("dealer"))
+            ]
+            for demand in ahead:
+                del self.demands[demand.line, demand.prefix_len], self.answered[demand.key]
 
     def reveal(self, position: str, card: str) -> None:
         """Make the face at ``position`` known and public."""

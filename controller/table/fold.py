@@ -259,6 +259,7 @@ def _insurance_offered(state: TableState, fact: f.InsuranceOffered, now: int) ->
 def _insurance_closed(state: TableState, fact: f.InsuranceClosed, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
     state.round.insurance = "closed"
+    state.round.decided_at = len(state.round.cards)
     if isinstance(state.betting, HandBook):
         state.betting.close_insurance()
 
@@ -283,6 +284,8 @@ def _decision_closed(state: TableState, fact: f.DecisionClosed, now: int) -> Non
     demand = Demand(fact.key, fact.line, fact.prefix_len, fact.draw, fact.split)
     state.round.demands[fact.line, fact.prefix_len] = demand
     state.round.answered[fact.key] = demand
+    if fact.line != "dealer":
+        state.round.decided_at = len(state.round.cards)
 
 
 def _hand_split(state: TableState, fact: f.HandSplit, now: int) -> None:  # noqa: ARG001

@@ -138,7 +138,10 @@ def open_to_correction(draft: Draft, position: str) -> bool:
         return False
     if kind not in ("sight", "draw", "reveal", "finish", "confirm", "shoe_result", "peek"):
         return False
-    return position == last_shown(draft) or (position.startswith("dealer/") and position != UP)
+    if position.startswith("dealer/") and position != UP:
+        return True
+    round_ = draft.state.round
+    return position == last_shown(draft) and round_ is not None and round_.decided_at < len(round_.cards)
 
 
 def _reclassified(draft: Draft, command: c.Command, code: str) -> tuple[str, ...]:

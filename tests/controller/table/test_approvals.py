@@ -364,6 +364,48 @@ def test_M_03_cards_that_players_decided_on_are_not_corrected(bench: Any, positi
     assert "enter_card" not in b.last(f.IncidentRaised).resolutions
 
 
+def misread(bench: Any, then: bool) -> Any:
+    """Seat 1 stands on 20; seat 2's third card is read as 8C (bust), and is 3D: the dealer's turn came too early."""
+    b = bench("classic", burn="none", dealer_draws="needed")
+    b.ok("start_shift")
+    b.ok("load_shoe")
+    b.ok("open_bets")
+    b.ok("close_bets", seats=[1, 2])
+    b.cards("KH TS 6H KD 7S")
+    b.demand("seat/1/hand/0", 2, False)
+    b.demand("seat/2/hand/0", 2, True)
+    b.cards("8C")
+    b.demand("dealer", 1, then)
+    return b
+
+
+def test_M_03_whether_the_dealer_draws_is_asked_anew_when_a_hand_was_another(bench: Any) -> None:
+    b = misread(bench, True)
+    assert b.step == "draw dealer/1"
+    b.ok("report", code="M-03", role="dealer", position="seat/2/hand/0/2")
+    b.ok("enter_card", incident=1, card="3D", reason="seen")
+    b.approve()
+    assert b.step == "decide seat/2/hand/0@3"
+    b.demand("seat/2/hand/0", 3, False)
+    assert b.step == "decide dealer@1"
+    b.demand("dealer", 1, True)  # the same key again: what it said is forgotten
+    b.cards("KC")
+    assert b.step == "decide dealer@2"
+
+
+def test_M_03_a_card_that_players_answered_is_not_corrected_before_the_next_one(bench: Any) -> None:
+    b = bench("classic", burn="none")
+    b.ok("start_shift")
+    b.ok("load_shoe")
+    b.ok("open_bets")
+    b.ok("close_bets", seats=[1])
+    b.cards("KH 6H 2D")
+    b.demand("seat/1/hand/0", 2, True)
+    assert b.step == "draw seat/1/hand/0/2"
+    b.ok("report", code="M-03", role="dealer", position="seat/1/hand/0/1")
+    assert "enter_card" not in b.last(f.IncidentRaised).resolutions
+
+
 @pytest.mark.parametrize("position", ["dealer/1", "player/7", ""])
 def test_a_report_names_an_open_card(bench: Any, position: str) -> None:
     b = bench().open_round()
