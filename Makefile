@@ -3,10 +3,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint install test-install mutants fuzz kills month soak audit-dependencies bench-vision crossvalidate-vision train
-.PHONY: reference
-.PHONY: demo test lint install test-install mutants fuzz kills month soak soak-figures audit-dependencies bench-vision train reference
-.PHONY: lock clean
+.PHONY: demo test lint install test-install mutants fuzz kills month soak soak-figures audit-dependencies
+.PHONY: bench-vision crossvalidate-vision train reference lock clean
 
 $(READY): requirements.lock pyproject.toml
 	python3 -m venv $(VENV)

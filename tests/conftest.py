@@ -62,6 +62,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Together(config, log)
 
 
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: no search for garbage after a test goes through it again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def _nothing_leaks() -> Iterator[None]:
     threads = set(threading.enumerate())
