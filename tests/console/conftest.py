@@ -338,3 +338,38 @@ def _until(done: Callable[[], Any], what: str) -> Any:
             pytest.fail(f"waited in vain for {what}")
         time.sleep(0.02)
     return found
+
+
+class Screen:
+    """What hands do at a page: keys, buttons, the fields of a dialog."""
+
+    def press(self, page: Page, key: str, dialog: str) -> None:
+        """Open a dialog by its key, once the page offers it and nothing else is asked."""
+        expect(page.locator("#dialog")).to_be_hidden()
+        expect(page.locator(f'main [data-dialog="{dialog}"]').first).to_be_enabled()
+        page.keyboard.press(key)
+        expect(page.locator("#dialog")).to_be_visible()
+
+    def choose(self, page: Page, dialog: str, **fields: str) -> None:
+        """Open a dialog from the table's page, fill it, send it."""
+        page.locator(f'[data-dialog="{dialog}"]').first.click()
+        self.fill(page, **fields)
+
+    def fill(self, page: Page, **fields: str) -> None:
+        """Answer the open dialog and send it."""
+        for name, value in fields.items():
+            field = page.locator(f'#dialog [name="{name}"]').first
+            if field.get_attribute("type") == "radio":
+                page.locator(f'#dialog [name="{name}"][value="{value}"]').check()
+            elif field.evaluate("field => field.tagName") == "SELECT":
+                field.select_option(value)
+            else:
+                field.fill(value)
+        page.locator("#dialog button.primary").click()
+        expect(page.locator("#dialog")).to_be_hidden()
+
+
+@pytest.fixture(scope="session")
+def screen() -> Screen:
+    """Hands for any page."""
+    return Screen()

@@ -15,40 +15,13 @@ Hall = Any
 Until = Callable[[Callable[[], Any], str], Any]
 
 
-def fill(page: Page, **fields: str) -> None:
-    """Answer the open dialog and send it."""
-    for name, value in fields.items():
-        field = page.locator(f'#dialog [name="{name}"]').first
-        if field.get_attribute("type") == "radio":
-            page.locator(f'#dialog [name="{name}"][value="{value}"]').check()
-        elif field.evaluate("field => field.tagName") == "SELECT":
-            field.select_option(value)
-        else:
-            field.fill(value)
-    page.locator("#dialog button.primary").click()
-    expect(page.locator("#dialog")).to_be_hidden()
-
-
-def press(page: Page, key: str, dialog: str) -> None:
-    """Open a dialog by its key, once the page offers it and nothing else is asked."""
-    expect(page.locator("#dialog")).to_be_hidden()
-    expect(page.locator(f'main [data-dialog="{dialog}"]').first).to_be_enabled()
-    page.keyboard.press(key)
-    expect(page.locator("#dialog")).to_be_visible()
-
-
-def choose(page: Page, dialog: str, **fields: str) -> None:
-    page.locator(f'[data-dialog="{dialog}"]').first.click()
-    fill(page, **fields)
-
-
-def test_a_result_counts_once_the_dealer_has_confirmed_it(hall: Hall, visit: Visit, shot: Any) -> None:
+def test_a_result_counts_once_the_dealer_has_confirmed_it(hall: Hall, visit: Visit, shot: Any, screen: Any) -> None:
     table = hall.by_hand["hand-1"]
     table.play("confirm")
     dora = visit(hall, "dora", "table/hand-1/dealer")
     expect(dora.locator("#dealer-prompt")).to_contain_text("CONFIRM")
     shot(dora, "dealer-confirm")
-    press(dora, "c", "confirm")
+    screen.press(dora, "c", "confirm")
     dora.keyboard.press("Enter")
     expect(dora.locator("#dialog")).to_be_hidden()
     expect(dora.locator("#dealer-prompt")).not_to_contain_text("CONFIRM")
@@ -67,14 +40,16 @@ def _last_round(table: Any) -> dict[str, Any]:
     return record
 
 
-def test_M_24_a_confirmation_that_does_not_come_is_given_by_the_supervisor(hall: Hall, visit: Visit) -> None:
+def test_M_24_a_confirmation_that_does_not_come_is_given_by_the_supervisor(
+    hall: Hall, visit: Visit, screen: Any
+) -> None:
     table = hall.by_hand["hand-2"]
     anna, dora = visit(hall, "anna", "table/hand-2"), visit(hall, "dora", "table/hand-2/dealer")
     table.play("confirm")
     expect(dora.locator("#dealer-prompt")).to_contain_text("STOP")
     expect(dora.locator("#dealer-prompt")).to_contain_text("confirm")
     expect(anna.locator("#table-actions")).to_contain_text("M-24")
-    choose(anna, "resolve", resolution="resume", reason="felt and screen agree")
+    screen.choose(anna, "resolve", resolution="resume", reason="felt and screen agree")
     expect(dora.locator("#dealer-prompt")).not_to_contain_text("STOP")
     record = _last_round(table)
     assert record["status"] == "complete"
@@ -82,31 +57,33 @@ def test_M_24_a_confirmation_that_does_not_come_is_given_by_the_supervisor(hall:
     assert (incident["code"], incident["resolved_by"]) == ("M-24", "supervisor:anna")
 
 
-def test_M_23_cards_cleared_early_pass_the_reader_again(hall: Hall, visit: Visit, until: Until) -> None:
+def test_M_23_cards_cleared_early_pass_the_reader_again(hall: Hall, visit: Visit, until: Until, screen: Any) -> None:
     table = hall.by_hand["hand-1"]
     table.play("confirm")
     felt = table.shoe("felt")["count"]
     dora, anna = visit(hall, "dora", "table/hand-1/dealer"), visit(hall, "anna", "table/hand-1")
     expect(dora.locator("#dealer-prompt")).to_contain_text("CONFIRM")
-    press(dora, "t", "report")
-    fill(dora, code="M-23")
+    screen.press(dora, "t", "report")
+    screen.fill(dora, code="M-23")
     expect(dora.locator("#dealer-prompt")).to_contain_text("STOP")
-    choose(anna, "resolve", resolution="rescan", cards=str(felt), reason="they lie in the discard, in order")
+    screen.choose(anna, "resolve", resolution="rescan", cards=str(felt), reason="they lie in the discard, in order")
     until(lambda: table.status()["step"]["step"] == "rescan", "the rescan")
     table.shoe("rescan")
     expect(dora.locator("#dealer-prompt")).to_contain_text("CONFIRM")
-    press(dora, "c", "confirm")
+    screen.press(dora, "c", "confirm")
     dora.keyboard.press("Enter")
     expect(dora.locator("#dialog")).to_be_hidden()
     expect(dora.locator("#dealer-prompt")).not_to_contain_text("CONFIRM")
     assert [one["code"] for one in _last_round(table)["incidents"]] == ["M-23"]
 
 
-def test_a_published_result_is_corrected_by_two_people(hall: Hall, visit: Visit, until: Until, shot: Any) -> None:
+def test_a_published_result_is_corrected_by_two_people(
+    hall: Hall, visit: Visit, until: Until, shot: Any, screen: Any
+) -> None:
     table = hall.by_hand["hand-1"]
     table.play("confirm")
     anna, bruno = visit(hall, "anna", "table/hand-1"), visit(hall, "bruno", "table/hand-1")
-    choose(anna, "confirm")
+    screen.choose(anna, "confirm")
     before = _last_round(table)
     assert before["version"] == 1
     wrong = before["cards"][0]
@@ -115,10 +92,10 @@ def test_a_published_result_is_corrected_by_two_people(hall: Hall, visit: Visit,
     expect(anna.locator("#dialog")).to_contain_text("version 1")
     anna.locator(f'#dialog [data-position="{wrong["position"]}"]').select_option(right)
     shot(anna, "correct")
-    fill(anna, reason="the recording shows it")
+    screen.fill(anna, reason="the recording shows it")
     expect(bruno.locator("#table-actions")).to_contain_text("Approval asked: correct")
     assert _last_round(table)["version"] == 1  # one person alone changes nothing
-    choose(bruno, "approve", accept="yes", reason="so it is")
+    screen.choose(bruno, "approve", accept="yes", reason="so it is")
     record = until(lambda: (one := _last_round(table))["version"] == 2 and one, "the second version")
     assert record["cards"][0]["card"] == right
     assert [one["version"] for one in record["results"]] == [1, 2]
@@ -129,7 +106,9 @@ def test_a_published_result_is_corrected_by_two_people(hall: Hall, visit: Visit,
         expect(page.locator("main")).to_contain_text(said)
 
 
-def test_a_card_at_another_place_stays_there_by_a_supervisors_word(hall: Hall, visit: Visit, until: Until) -> None:
+def test_a_card_at_another_place_stays_there_by_a_supervisors_word(
+    hall: Hall, visit: Visit, until: Until, screen: Any
+) -> None:
     table = hall.by_hand["hand-1"]
     if table.status()["step"]["step"] == "confirm":
         with table.studio.client("dealer") as dealer:
@@ -137,14 +116,14 @@ def test_a_card_at_another_place_stays_there_by_a_supervisors_word(hall: Hall, v
     table.play("confirm", cards=1)
     dora, anna = visit(hall, "dora", "table/hand-1/dealer"), visit(hall, "anna", "table/hand-1")
     expect(dora.locator("#dealer-felt .felt .card:not(.slot)")).to_have_count(1)
-    press(dora, "t", "report")
-    fill(dora, code="M-11")
+    screen.press(dora, "t", "report")
+    screen.fill(dora, code="M-11")
     expect(dora.locator("#dealer-prompt")).to_contain_text("STOP")
     anna.locator('[data-dialog="resolve"]').click()
     expect(anna.locator("#dialog fieldset")).to_be_visible()
     places = anna.locator('#dialog [name="position"] option').evaluate_all("all => all.map((one) => one.value)")
     assert places == ["", "banker/0", "player/1", "banker/1"]
-    fill(anna, resolution="reassign", position="banker/0", reason="it lies there, face up")
+    screen.fill(anna, resolution="reassign", position="banker/0", reason="it lies there, face up")
     expect(dora.locator("#dealer-prompt")).to_contain_text("PLAYER 1")
     table.play("confirm")
     record = until(lambda: _last_round(table), "the record")

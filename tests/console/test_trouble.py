@@ -25,34 +25,9 @@ def status(hall: Hall, table: str = "bb-1") -> dict[str, Any]:
     return data
 
 
-def press(page: Page, key: str, dialog: str) -> None:
-    """Open a dialog by its key, once the page offers it and nothing else is asked."""
-    expect(page.locator("#dialog")).to_be_hidden()
-    expect(page.locator(f'main [data-dialog="{dialog}"]').first).to_be_enabled()
-    page.keyboard.press(key)
-    expect(page.locator("#dialog")).to_be_visible()
-
-
-def choose(page: Page, dialog: str, **fields: str) -> None:
-    """Open a dialog from the table's page, fill it, send it."""
-    page.locator(f'[data-dialog="{dialog}"]').first.click()
-    fill(page, **fields)
-
-
-def fill(page: Page, **fields: str) -> None:
-    for name, value in fields.items():
-        field = page.locator(f'#dialog [name="{name}"]').first
-        if field.get_attribute("type") == "radio":
-            page.locator(f'#dialog [name="{name}"][value="{value}"]').check()
-        elif field.evaluate("field => field.tagName") == "SELECT":
-            field.select_option(value)
-        else:
-            field.fill(value)
-    page.locator("#dialog button.primary").click()
-    expect(page.locator("#dialog")).to_be_hidden()
-
-
-def test_an_unread_card_is_entered_by_two_people(hall: Hall, visit: Visit, until: Until, shot: Any) -> None:
+def test_an_unread_card_is_entered_by_two_people(
+    hall: Hall, visit: Visit, until: Until, shot: Any, screen: Any
+) -> None:
     anna, dora = visit(hall, "anna", "table/bb-1"), visit(hall, "dora", "table/bb-1/dealer")
     bruno = visit(hall, "bruno")
     anna.locator('[data-mistake="no_read"]').click()
@@ -75,7 +50,7 @@ def test_an_unread_card_is_entered_by_two_people(hall: Hall, visit: Visit, until
     shot(anna, "incident")
     anna.locator('#dialog [data-dialog="enter_card"]').click()
     expect(anna.locator('#dialog select[name="card"]')).to_be_visible()
-    fill(anna, card="4D", reason="seen by both of us")
+    screen.fill(anna, card="4D", reason="seen by both of us")
     anna.locator('[data-dialog="approve"]').click()
     expect(anna.locator("#dialog")).to_contain_text("Another supervisor")
     shot(anna, "approval")
@@ -90,7 +65,7 @@ def test_an_unread_card_is_entered_by_two_people(hall: Hall, visit: Visit, until
     expect(anna.locator("#dialog [data-said]")).to_contain_text("another person must sign")
     anna.keyboard.press("Escape")
     tile.locator('[data-dialog="approve"]').click()
-    fill(bruno, accept="yes", reason="I looked as well")
+    screen.fill(bruno, accept="yes", reason="I looked as well")
     expect(tile).not_to_contain_text("STOP")
     expect(tile).not_to_contain_text("ALARM")
     dealt = until(lambda: _written(hall, incident["incident"]), "the round's record")
@@ -115,23 +90,23 @@ def _written(hall: Hall, number: int) -> dict[str, Any] | None:
     return None
 
 
-def test_the_second_person_signs_at_the_first_ones_screen(hall: Hall, visit: Visit) -> None:
+def test_the_second_person_signs_at_the_first_ones_screen(hall: Hall, visit: Visit, screen: Any) -> None:
     anna = visit(hall, "anna", "table/bb-1")
     anna.locator('[data-mistake="no_read"]').click()
     expect(anna.locator('[data-dialog="resolve"]')).to_be_visible(timeout=30_000)
     anna.locator('[data-dialog="resolve"]').click()
     anna.locator('#dialog [data-dialog="enter_card"]').click()
     expect(anna.locator('#dialog select[name="card"]')).to_be_visible()
-    fill(anna, card="4C", reason="seen")
-    choose(anna, "approve", name="bruno", password=PASSWORD, accept="yes", reason="I looked")
+    screen.fill(anna, card="4C", reason="seen")
+    screen.choose(anna, "approve", name="bruno", password=PASSWORD, accept="yes", reason="I looked")
     expect(anna.locator('[data-dialog="resolve"]')).to_have_count(0)
 
 
-def test_an_extra_card_is_burned_and_a_lost_cable_comes_back(hall: Hall, visit: Visit) -> None:
+def test_an_extra_card_is_burned_and_a_lost_cable_comes_back(hall: Hall, visit: Visit, screen: Any) -> None:
     anna = visit(hall, "anna", "table/bb-1")
     anna.locator('[data-mistake="extra_card"]').click()
     expect(anna.locator('[data-dialog="resolve"]')).to_be_visible(timeout=30_000)
-    choose(anna, "resolve", resolution="burn_card", reason="unexposed, into the discard")
+    screen.choose(anna, "resolve", resolution="burn_card", reason="unexposed, into the discard")
     expect(anna.locator("[data-ack]")).to_have_count(0)
     anna.locator('[data-mistake="unplug"]').click()
     expect(anna.locator("#table-state")).to_contain_text("DEVICE LOST")
@@ -142,44 +117,44 @@ def test_an_extra_card_is_burned_and_a_lost_cable_comes_back(hall: Hall, visit: 
     while left := alarms.count():
         alarms.first.click()
         expect(alarms).not_to_have_count(left)
-    _settle(anna)
+    _settle(anna, screen)
 
 
-def _settle(page: Page) -> None:
+def _settle(page: Page, screen: Any) -> None:
     """What the pulled cable left behind is voided and the table reopened: the next test finds it playing."""
     moving = page.locator('[data-dialog="resolve"], .prompt.act, .prompt.wait').first
     expect(moving).to_be_visible()
     if page.locator('[data-dialog="resolve"]').count():
-        choose(page, "void", reason="cable out")
-        choose(page, "reopen", reason="felt cleared")
+        screen.choose(page, "void", reason="cable out")
+        screen.choose(page, "reopen", reason="felt cleared")
 
 
-def test_a_void_refunds_and_the_table_stays_shut_until_it_is_reopened(hall: Hall, visit: Visit) -> None:
+def test_a_void_refunds_and_the_table_stays_shut_until_it_is_reopened(hall: Hall, visit: Visit, screen: Any) -> None:
     anna, dora = visit(hall, "anna", "table/cl-1"), visit(hall, "dora", "table/cl-1/dealer")
     expect(dora.locator("#dealer-felt .hand .card").nth(1)).to_be_visible(timeout=30_000)
-    choose(anna, "pause", reason="a card fell")  # so that the round does not end while somebody decides
-    choose(anna, "void", reason="a card fell")
+    screen.choose(anna, "pause", reason="a card fell")  # so that the round does not end while somebody decides
+    screen.choose(anna, "void", reason="a card fell")
     expect(dora.locator("#dealer-prompt")).to_contain_text("VOID")
     expect(dora.locator("#dealer-felt")).to_contain_text("a card fell")
-    choose(anna, "resume", reason="felt cleared")
-    choose(anna, "reopen", reason="felt cleared")
+    screen.choose(anna, "resume", reason="felt cleared")
+    screen.choose(anna, "reopen", reason="felt cleared")
     expect(dora.locator("#dealer-prompt")).not_to_contain_text("VOID")
 
 
-def test_a_dealer_logs_on_at_the_table_and_reports_a_misdeal(hall: Hall, visit: Visit) -> None:
+def test_a_dealer_logs_on_at_the_table_and_reports_a_misdeal(hall: Hall, visit: Visit, screen: Any) -> None:
     dora, anna = visit(hall, "dora", "table/cl-1/dealer"), visit(hall, "anna", "table/cl-1")
-    press(dora, "g", "log_on")
+    screen.press(dora, "g", "log_on")
     dora.keyboard.press("Enter")
     expect(dora.locator("#dialog")).to_be_hidden()
     expect(dora.locator("#dealer-top")).to_contain_text("dora")
-    press(dora, "t", "report")
-    fill(dora, code="M-25", note="under the table")
+    screen.press(dora, "t", "report")
+    screen.fill(dora, code="M-25", note="under the table")
     expect(dora.locator("#dealer-prompt")).to_contain_text("STOP")
     expect(anna.locator("#table-actions")).to_contain_text("reported by")
     expect(anna.locator("[data-ack]").first).to_be_enabled()
     anna.keyboard.press("a")
     expect(anna.locator("[data-ack]")).to_have_count(0)
-    choose(anna, "resolve", resolution="resume", reason="card found, order certain")
+    screen.choose(anna, "resolve", resolution="resume", reason="card found, order certain")
     expect(dora.locator("#dealer-prompt")).not_to_contain_text("STOP")
 
 
