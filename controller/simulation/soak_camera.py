@@ -155,6 +155,8 @@ class Camera:
         told, now = world.table.state.sighted, self._labels()
         seen = [{"position": place, "card": now.get(place)} for place in told if now.get(place) != told[place]]
         seen += [{"position": place, "card": label} for place, label in now.items() if place not in told]
+        for place, card in self.lies.items():
+            card.shown = card.shown or now.get(place) == card.face
         if seen:
             world.order("sighting", "camera", seen=seen)
         return bool(seen)

@@ -8,15 +8,16 @@ from drivers.simulated.shoe import Item, SimulatedShoe
 
 class Card:
     """One physical card. ``told``: what a reading named it; ``seen``: what the camera took it for, if for another;
+    ``shown``: the camera said that it lies there, face up;
     ``noise``: something else was heard with it."""
 
-    __slots__ = ("dealt", "face", "item", "kinds", "named", "noise", "seen", "told")
+    __slots__ = ("dealt", "face", "item", "kinds", "named", "noise", "seen", "shown", "told")
 
     def __init__(self, item: Item, kinds: tuple[str, ...]) -> None:
         self.item, self.face, self.kinds = item, item.card, kinds
         self.told: str | None = None
         self.seen: str | None = None
-        self.noise = self.dealt = self.named = False
+        self.noise = self.dealt = self.named = self.shown = False
 
 
 class PhysicalShoe(SimulatedShoe):

@@ -112,6 +112,7 @@ KINDS: Final = (
     Kind("late_order", "order", 0.010, "a command comes when its window is over"),
     Kind("wrong_order", "order", 0.010, "a command with arguments that make no sense"),
     Kind("stale_order", "turn", 0.004, "a supervisor acts on an old screen"),
+    Kind("resumes_early", "order", 0.02, "a supervisor resumes although an incident is open"),
     Kind("pause", "turn", 0.006, "a supervisor pauses the table"),
     Kind("void", "turn", 0.002, "a supervisor voids the round", ("M-25",)),
     Kind("void_shoe", "turn", 0.0015, "a supervisor voids round and shoe", ("M-22", "M-29")),

@@ -12,7 +12,17 @@ from typing import Any
 
 from controller import facts as f
 from controller.cards import HIDDEN
-from controller.simulation.soak_odds import coup_due, coup_paid, must, natural, side_odds, ten_or_ace, total
+from controller.simulation.soak_odds import (
+    coup_due,
+    coup_paid,
+    ends,
+    must,
+    natural,
+    points,
+    side_odds,
+    ten_or_ace,
+    total,
+)
 
 SIDES = ("pairs", "bust_bonus", "lucky_trio", "poker_trio")
 
@@ -83,6 +93,7 @@ class Hands:
         self.following: tuple[str, str] | None = None
         self.follows: dict[tuple[str, str, str], int] = {}
         self.places: set[str] = set()
+        self.peeked: bool | None = None
 
     def main(self, player: str) -> Any:
         """The bet of his own that a hand is played for."""
@@ -133,8 +144,10 @@ class Hands:
             case f.RoundResult():
                 self.window = self.following = None
                 self._complete()
+                self._told(fact.hands, fact.outcomes)
             case f.DealerPeeked():
                 must(fact.blackjack == natural(self.lines["dealer"]), "the peek tells the truth")
+                self.peeked = fact.blackjack
             case _:
                 pass
 
@@ -305,6 +318,11 @@ class Hands:
         if self.game == "baccarat":
             must(coup_due(self.lines["player"], self.lines["banker"]) is None, "no result while a card is due")
             return
+        if self.peeked is not None:
+            must(
+                self.peeked == natural(self.lines["dealer"][:2]),
+                "players decided by a true answer of the peek (M-16)",
+            )
         dealt_out = self.game == "boundless" and natural(self.lines["dealer"])
         for hand in self.hands:
             must(hand.cards == self.lines[hand.line][: len(hand.cards)], "a hand is a prefix of its line (I2, I6)")
@@ -318,6 +336,28 @@ class Hands:
                 kinds = {(len(h.cards), h.doubled, h.gone) for h in mine}
                 most = len(cards) + 1 + len({n for n, doubled, _ in kinds if doubled})
                 must(len(kinds) <= most, "few distinct hands on a line (I7)")
+
+    def _told(self, hands: Any, outcomes: Any) -> None:
+        """What the result says is what the cards say: a platform that keeps its own book pays by it."""
+        must(
+            all(hands[line]["cards"] == self.lines[line] for line in hands),
+            "the result shows the cards that lie there",
+        )
+        if self.game == "baccarat":
+            one, other = self.lines["player"], self.lines["banker"]
+            mine, theirs = points(one), points(other)
+            who = "player" if mine > theirs else "banker" if theirs > mine else "tie"
+            pairs = one[0][0] == one[1][0], other[0][0] == other[1][0]
+            same = (outcomes["winner"], outcomes["player_pair"], outcomes["banker_pair"]) == (who, *pairs)
+            must(
+                same and (hands["player"]["value"], hands["banker"]["value"]) == (mine, theirs), "the winner is told"
+            )
+            return
+        dealer = self.lines["dealer"]
+        for told in outcomes:
+            line, cards = told["line"], self.lines[told["line"]][: told["length"]]
+            parted = line.startswith("split/") or f"{line[:-1]}1" in self.lines
+            must(told["result"] == ends(cards, dealer, parted), "how each hand ended is told")
 
     # --- pay ---
 

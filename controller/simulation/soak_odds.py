@@ -121,3 +121,17 @@ def _lucky_trio(ranks: list[str], suited: bool) -> int | None:
     if 21 in sums:
         return 10 if suited else 3
     return 2 if sums & {19, 20} else None
+
+
+def ends(mine: Sequence[str], dealer: Sequence[str], parted: bool) -> str:
+    """How a hand ends against the dealer's (BJS-63..66)."""
+    black = natural(mine) and not parted
+    if total(mine) > 21:
+        return "bust"
+    if natural(dealer):
+        return "push" if black else "lose"
+    if black:
+        return "bj"
+    if total(dealer) > 21 or total(mine) > total(dealer):
+        return "win"
+    return "push" if total(mine) == total(dealer) else "lose"

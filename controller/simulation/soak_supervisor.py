@@ -41,7 +41,11 @@ class Supervisor:
         elif "device:camera" in state.holds and world.camera is not None:
             world.camera.come_back()
         elif state.incidents:
-            self._resolve(min(state.incidents))
+            if "restart" not in state.holds and world.injector.befalls("resumes_early"):
+                world.order("pause", "supervisor", reason="a look at the table")
+                world.order("resume", "supervisor", reason="in a hurry")
+            if world.up and (open_ := world.table.state.incidents):
+                self._resolve(min(open_))
         elif "device:game_server" in state.holds:
             world.server.back()
         elif "device" in state.holds and "pause" not in state.holds and "restart" not in state.holds:
@@ -85,6 +89,8 @@ class Supervisor:
             place = incident.position or ""
             card = world.checks.places.get(place) or world.checks.claims.get(place)
             if card is None or incident.cause != "M-03" or (card.dealt and place not in world.checks.places):
+                return None
+            if not card.dealt and self._unheard():
                 return None
             return card.face
         loose = [card for card in world.line.felt if not card.dealt]
@@ -146,15 +152,20 @@ class Supervisor:
         right = card is not None and claim == card.face and not card.dealt
         if claim is None:  # it was dealt
             right = world.checks.wrong_cards(world.table.state).get(place, "") == ""
-        if "resume" in legal and right:
+        if "resume" in legal and right and not self._unheard():
             return "resume"
-        last = world.line.felt[-1:] == [card] and world.line.rereads
+        last = world.line.felt[-1:] == [card] and world.line.rereads and not self._unheard()
         return "rescan" if "rescan" in legal and last and self._rereads % 5 != 4 else self._void(legal)
 
     def _is_the_loose_one(self, incident: Any) -> bool:
         """One card lies there that the record does not know, and it is the card of the incident."""
         loose = [card.face for card in self.world.line.felt if not card.dealt]
         return len(loose) == 1 and list(incident.cards) in (loose, [HIDDEN])
+
+    def _unheard(self) -> bool:
+        """A card lies there that the table has not heard of."""
+        known = self.world.checks.waiting
+        return any(not card.dealt and not any(card is one for one in known) for card in self.world.line.felt)
 
     def _loose(self) -> int:
         """Cards on the felt that the record does not know."""

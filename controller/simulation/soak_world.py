@@ -23,7 +23,6 @@ from controller.simulation.soak_cards import Card
 from controller.simulation.soak_checks import Checks
 from controller.simulation.soak_dealer import Dealer
 from controller.simulation.soak_faults import PROTOCOLS, Injector
-from controller.simulation.soak_hands import Rules
 from controller.simulation.soak_journal import TABLE, Died, Shell
 from controller.simulation.soak_odds import Broken
 from controller.simulation.soak_players import Players
@@ -57,6 +56,7 @@ class World:
         self.game, self.seed = game, seed
         self.rng = Random(seed)
         self.now = 1_000
+        self.lag = 0  # a slow disk held the table up
         self.up = True
         self.rounds = self.results = self.steps = self.inputs = 0
         protocols = PROTOCOLS if game == "baccarat" else PROTOCOLS[:3]
@@ -69,7 +69,7 @@ class World:
         self.line = Line(self.protocol, seed, self, angel_open=self.rng.random() < 0.5)
         deep = bool(faults)
         self.checks = Checks(
-            Rules(self.options), self.line, booked=self.booked, embedded=self.embedded, deep=deep, watched=watched
+            self.options, self.line, booked=self.booked, embedded=self.embedded, deep=deep, watched=watched
         )
         self.checked = deep
         self.line.counted = self.checks.counted
@@ -78,7 +78,7 @@ class World:
         self.shell = Shell(
             folder,
             Setting(TABLE, self.options, traits, self._book(), sources="both" if watched else "shoe"),
-            self.checks.frame,
+            self.checks.feed.frame,
         )
         self.players = Players(game, self.options.seats, self.rng, embedded=self.embedded)
         self.server = Server(self, self.players)
@@ -163,8 +163,8 @@ class World:
 
     def _commit_fault(self) -> None:
         kind = self.injector.one_of("commit") if self.injector.any else None
-        if kind == "slow_disk":
-            self.now += self.rng.choice((500, 3_000, 20_000))
+        if kind == "slow_disk":  # the line has a thread of its own: what is on its way keeps its times
+            self.lag += self.rng.choice((500, 3_000, 20_000))
         elif kind is not None:
             self.shell.death = kind  # type: ignore[assignment]
 
@@ -270,6 +270,7 @@ class World:
         """Somebody does something. Raises ``Broken`` if afterwards something does not hold."""
         self.steps += 1
         self._since_round += 1
+        self.now, self.lag = self.now + self.lag, 0
         if self._since_round > STUCK:
             raise Broken(f"the table does not come to another round: {self.table.state.step}")
         if not self.up:

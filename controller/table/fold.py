@@ -193,6 +193,7 @@ def _betting_opened(state: TableState, fact: f.BettingOpened, now: int) -> None:
     state.round = Round(id=fact.round, number=state.shoe.rounds)
     state.sighted.clear()  # what lies there now belongs to no card of this round
     state.sight_due.clear()
+    state.foreseen.clear()
     if state.book is not None and fact.book:
         state.round.booked = True
         state.book.open_round(fact.round, state.shoe.rounds)
@@ -228,6 +229,7 @@ def _step_opened(state: TableState, fact: f.StepOpened, now: int) -> None:
 def _card_dealt(state: TableState, fact: f.CardDealt, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
     _count(state, fact.face, fact.position, pending=fact.from_hold)
+    state.foreseen.pop(fact.position, None)
     state.round.place(RoundCard(fact.position, fact.face, fact.card != HIDDEN, fact.commitment, fact.key or None))
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from controller import facts as f
-from controller.cards import HIDDEN
+from controller.cards import HIDDEN, is_card
 from controller.rules.round import Round
 from controller.table.incidents import Incident
 from controller.table.lines import cards_by_line
 from controller.table.order import UNSEEN
-from controller.table.state import Approval, Hold, Pending, Rescan, Sealed, TableState
+from controller.table.state import DEAL_PHASES, Approval, Hold, Pending, Rescan, Sealed, TableState
 
 
 def unqueue(state: TableState, card: str, position: str | None) -> Pending:
@@ -103,6 +103,7 @@ def _incident_resolved(state: TableState, fact: f.IncidentResolved, now: int) ->
     _settle_claim(state, incident, fact)
     if incident.cause == "M-03":
         _answered_for(state, incident.position)
+    state.foreseen.pop(incident.position or "", None)
     if fact.resolution == "rescan" and incident.unread:
         state.reread = True
         for card in incident.cards:
@@ -151,6 +152,7 @@ def _card_claimed(state: TableState, fact: f.CardClaimed, now: int) -> None:  # 
     elif unqueue(state, fact.card, fact.position).card == HIDDEN != fact.card:
         state.shoe.identify(fact.card)
     state.pending = (*state.pending, Pending(fact.card, "claimed", fact.position))
+    state.foreseen.pop(fact.position, None)
 
 
 def _card_sighted(state: TableState, fact: f.CardSighted, now: int) -> None:  # noqa: ARG001
@@ -158,6 +160,10 @@ def _card_sighted(state: TableState, fact: f.CardSighted, now: int) -> None:  # 
         state.sighted.pop(fact.position, None)
     else:
         state.sighted[fact.position] = fact.card
+        claimed = any(claim.position == fact.position for claim in state.claims)
+        dealing = state.round is not None and state.phase in DEAL_PHASES and state.round.at(fact.position) is None
+        if dealing and is_card(fact.card) and not claimed:
+            state.foreseen.setdefault(fact.position, fact.card)
         if state.round is not None and state.round.at(fact.position) == fact.card:
             _answered_for(state, fact.position)
 

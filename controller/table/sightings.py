@@ -237,16 +237,20 @@ def look_at_turned(draft: Draft, position: str) -> bool:
 
 
 def accept(draft: Draft, step: Step, place: str, card: str, *, pending: bool = False) -> None:
-    """A card of the shoe passed every check: it is dealt, or waits for the camera to see it."""
+    """A card of the shoe passed every check: it is dealt, or waits for the camera to see it.
+
+    If the camera saw another face there before, that card is one that the shoe did not read, and this one lies on it.
+    """
     if draft.setting.sources != "both" or place.startswith("burn/"):
         draft.deal(step, place, card, pending=pending)
         return
+    before = draft.state.foreseen.get(place)
     draft.emit(f.CardClaimed(position=place, card=card, from_hold=pending))
     draft.state.sight_due.pop(place, None)
     wait_for(draft, place)
-    seen = draft.state.sighted.get(place)
-    if seen is not None:
-        _weigh_claim(draft, draft.state.claims[-1], seen)
+    for seen in (before, draft.state.sighted.get(place)):
+        if seen is not None:
+            _weigh_claim(draft, draft.state.claims[-1], seen)
 
 
 def confirm(draft: Draft) -> bool:
@@ -256,11 +260,23 @@ def confirm(draft: Draft) -> bool:
         return False
     first = claims[0]
     before = draft.state.pending[: draft.state.pending.index(first)]
-    if any(p.origin in ("vouched", "entered") for p in before) or not _agrees(draft, first):
+    if any(p.origin in ("vouched", "entered") for p in before) or not _agrees(draft, first) or _stray(draft):
         return False
     draft.deal(draft.own_step(), first.position or "", first.card, pending=True, by=("shoe", "camera"))
     draft.state.sight_due.pop(first.position or "", None)
     return True
+
+
+def _stray(draft: Draft) -> bool:
+    """The camera waits to hear what lies where no card is due: it may be a card that the shoe did not read, and the
+    one that was read the next."""
+    state, due = draft.state, draft.due_step()
+    claimed = {p.position for p in state.claims}
+    return any(
+        place in state.sighted and place not in claimed and not due.takes(place)
+        for place in state.sight_due
+        if state.round is not None and state.round.at(place) is None
+    )
 
 
 def _agrees(draft: Draft, claim: Pending) -> bool:

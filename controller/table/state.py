@@ -169,6 +169,8 @@ class TableState:
     standby: bool = True
     #: What the camera sees at each position, of the round in progress.
     sighted: dict[str, str] = field(default_factory=dict)
+    #: The first face it saw at a place for which the shoe has read none yet.
+    foreseen: dict[str, str] = field(default_factory=dict)
     approvals: dict[int, Approval] = field(default_factory=dict)
     approval_count: int = 0
     #: Incidents that no person has answered for yet.
@@ -197,6 +199,7 @@ class TableState:
         new.book = self.book.copy() if self.book else None
         new.holds, new.incidents, new.approvals = dict(self.holds), dict(self.incidents), dict(self.approvals)
         new.sighted, new.sight_due = dict(self.sighted), dict(self.sight_due)
+        new.foreseen = dict(self.foreseen)
         return new
 
     @property

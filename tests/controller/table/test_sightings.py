@@ -468,3 +468,59 @@ def test_a_camera_gone_mad_fills_no_memory(bench: Any) -> None:
     refused = b.refused("sighting", seen=[{"position": "one/more", "card": "TC"}], role="camera")
     assert "129 places" in refused.message
     b.ok("sighting", seen=[{"position": "nowhere/0/0", "card": None}], role="camera")
+
+
+# --- a card that the shoe did not read, and the next one upon it ---------------------------------------------------
+
+
+def test_M_03_the_camera_saw_another_face_there_before_the_shoe_read_one(bench: Any) -> None:
+    b = watching(bench)
+    see(b, ("player/0", "4C"))  # it left the shoe unread
+    see(b, ("player/0", "6H"))  # the next one lies on it
+    b.cards("6H")
+    assert b.incident == "M-03"
+    assert dealt(b) == []
+
+
+@pytest.mark.parametrize("between", [None, "??", "**"])
+def test_a_face_that_the_camera_loses_and_finds_again_is_the_same(bench: Any, between: str | None) -> None:
+    b = watching(bench)
+    see(b, ("player/0", "6H"))
+    see(b, ("player/0", between))
+    see(b, ("player/0", "6H"))
+    b.cards("6H")
+    assert dealt(b) == [("player/0", "6H")]
+    assert not b.state.incidents
+
+
+def test_M_15_the_hole_card_was_open_before_the_shoe_read_it(bench: Any) -> None:
+    b = watching(bench)
+    deal(b, "player/0=TC dealer/0=6H player/1=9S")
+    see(b, ("dealer/1", "KD"))
+    see(b, ("dealer/1", "**"))
+    b.cards("KD")
+    assert b.incident == "M-15"
+
+
+def test_cards_that_still_lie_there_while_bets_are_open_are_no_sign(bench: Any) -> None:
+    b = watching(bench, "baccarat", burn="none")
+    deal(b, "player/0=KC banker/0=8D player/1=9H banker/1=KS")
+    b.ok("open_bets")
+    see(b, ("player/0", "9C"))
+    see(b, ("player/0", None))
+    b.ok("close_bets")
+    deal(b, "player/0=2C")
+    assert dealt(b) == [("player/0", "2C")]
+    assert not b.state.incidents
+
+
+def test_no_claim_is_confirmed_while_another_card_lies_where_none_is_due(bench: Any) -> None:
+    b = watching(bench)
+    see(b, ("split/0/3", "9C"))  # the card that the shoe did not read, laid at a wrong place
+    b.cards("TC")
+    see(b, ("player/0", "TC"))
+    assert dealt(b) == []
+    b.wait()
+    assert b.incident == "M-08"
+    b.resolve("resume")
+    assert dealt(b) == [("player/0", "TC")]
