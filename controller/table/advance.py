@@ -174,14 +174,19 @@ def _place_pending(draft: Draft, step: Step) -> bool:
     first = next((p for p in waiting if p.origin != "claimed"), None)
     if first is None:
         return False
-    if first.origin in VOUCHERS and waiting[0] != first:  # a claim before it is not confirmed yet
+    if step.again and first.position not in (None, step.position):  # the card before it is read again first
         return False
-    if step.kind != "draw":
+    settled = first.origin in VOUCHERS  # people said which card lies at that very place
+    if settled and draft.state.claims:
+        step = draft.own_step()
+        if not step.takes(first.position or ""):  # a claim before it is not confirmed yet
+            return False
+    if step.kind != "draw" or (settled and not step.takes(first.position or "")):
         extra_card(draft, first.card, counted=True)
         return True
     position = (first.position if step.takes(first.position or "") else step.position) or ""
     fault = card_fault(draft, step, position, first.card, counted=True)
-    if fault is None and first.origin in VOUCHERS:
+    if fault is None and settled:
         draft.deal(step, position, first.card, pending=True, by=VOUCHERS[first.origin])
     elif fault is None:
         sightings.accept(draft, step, position, first.card, pending=True)

@@ -142,6 +142,8 @@ class Draft:
         round_ = self.state.round
         if round_ is None or step.kind != "draw" or len(self.state.claims) > 1 or self.state.phase != "dealing":
             return False
+        if any(p.origin in ("vouched", "entered") for p in self.state.pending):  # they have their places already
+            return False
         place = step.position or ""
         return place in self.procedure.deal_places(round_) or self.is_hidden(place)
 

@@ -254,15 +254,14 @@ def accept(draft: Draft, step: Step, place: str, card: str, *, pending: bool = F
 
 
 def confirm(draft: Draft) -> bool:
-    """Deal the first claim if the camera agrees; the order of cards is the shoe's."""
-    claims = draft.state.claims
-    if not claims:
+    """Deal the claim whose turn it is, if the camera agrees; the order of cards is the shoe's."""
+    if not draft.state.claims:
         return False
-    first = claims[0]
-    before = draft.state.pending[: draft.state.pending.index(first)]
-    if any(p.origin in ("vouched", "entered") for p in before) or not _agrees(draft, first) or _stray(draft):
+    step = draft.own_step()
+    first = next((p for p in draft.state.claims if step.takes(p.position or "")), None)
+    if first is None or not _agrees(draft, first) or _stray(draft):
         return False
-    draft.deal(draft.own_step(), first.position or "", first.card, pending=True, by=("shoe", "camera"))
+    draft.deal(step, first.position or "", first.card, pending=True, by=("shoe", "camera"))
     draft.state.sight_due.pop(first.position or "", None)
     return True
 

@@ -524,3 +524,68 @@ def test_no_claim_is_confirmed_while_another_card_lies_where_none_is_due(bench: 
     assert b.incident == "M-08"
     b.resolve("resume")
     assert dealt(b) == [("player/0", "TC")]
+
+
+@pytest.mark.parametrize("how", ["resume", "enter_card"])
+def test_a_card_settled_for_its_own_place_never_takes_that_of_one_that_is_read_again(bench: Any, how: str) -> None:
+    """Two claims, both unseen: the first is read again, people answer for the second."""
+    b = watching(bench)
+    b.cards("TC 6H")
+    b.wait()
+    first, second = sorted(b.state.incidents)
+    b.ok("resolve", incident=first, resolution="rescan", reason="seen")
+    if how == "resume":
+        b.ok("resolve", incident=second, resolution="resume", reason="seen")
+    else:
+        b.ok("enter_card", incident=second, card="9S", reason="seen")
+        b.approve()
+    assert dealt(b) == []
+    assert b.step == "draw player/0"
+    b.cards("TC")
+    see(b, ("player/0", "TC"))
+    assert dealt(b) == [("player/0", "TC"), ("dealer/0", "6H" if how == "resume" else "9S")]
+    assert b.step == "draw player/1"
+    assert b.state.shoe.out == 4
+
+
+def test_a_claim_read_again_is_dealt_before_the_claim_behind_it(bench: Any) -> None:
+    b = watching(bench)
+    b.cards("TC 6H")
+    see(b, ("player/0", "4C"), ("dealer/0", "6H"))
+    b.resolve("rescan")
+    assert dealt(b) == []
+    b.cards("TC")
+    see(b, ("player/0", "TC"))
+    assert dealt(b) == [("player/0", "TC"), ("dealer/0", "6H")]
+
+
+def test_a_card_held_while_one_is_to_be_read_again_waits_for_its_own_place(bench: Any) -> None:
+    b = watching(bench)
+    b.cards("TC")
+    see(b, ("player/0", "JC"))
+    b.cards("6H")
+    b.resolve("rescan")
+    assert b.step == "draw player/0"
+    b.cards("TC")
+    see(b, ("player/0", "TC"), ("dealer/0", "6H"))
+    assert dealt(b) == [("player/0", "TC"), ("dealer/0", "6H")]
+
+
+def test_nothing_is_dealt_while_a_card_lies_open_that_no_one_has_explained(bench: Any) -> None:
+    """The card the shoe did not read may lie beside its place, and the next one at it."""
+    b = watching(bench)
+    see(b, ("player/4", "AH"))
+    b.cards("KD")
+    see(b, ("player/0", "KD"))
+    assert dealt(b) == []
+    b.wait()
+    assert b.incident == "M-08"
+    assert dealt(b) == []
+
+
+def test_a_card_on_its_way_to_its_place_holds_nothing_up(bench: Any) -> None:
+    b = watching(bench)
+    see(b, ("player/4", "KD"))
+    b.cards("KD")
+    see(b, ("player/4", None), ("player/0", "KD"))
+    assert dealt(b) == [("player/0", "KD")]
