@@ -1,7 +1,8 @@
 """The baccarat roads of one shoe, rebuilt from its results: bead plate, big road and the three derived roads.
 
 A shoe has at most some eighty coups, so every road is recomputed from the list; a corrected coup needs nothing
-else. Columns and rows count from 0, from the top left. The data returned is plain and ready for JSON.
+else. A machine that shuffles before each coup has no end that would clear them: there they begin anew after
+``COUPS_MAX`` coups. Columns and rows count from 0, from the top left. The data returned is plain and ready for JSON.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final, Literal, TypedDict
 
+from controller.cards import SHOE_SIZE
+
 Result = Literal["player", "banker", "tie"]
 Colour = Literal["red", "blue"]
 
 ROWS: Final = 6
+#: No shoe holds more coups: each takes four cards at least.
+COUPS_MAX: Final = SHOE_SIZE // 4
 #: How many columns back each derived road looks, beyond the last.
 DERIVED: Final = {"big_eye_boy": 1, "small_road": 2, "cockroach_pig": 3}
 

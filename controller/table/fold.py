@@ -10,6 +10,7 @@ from controller.book.hands import HandBook
 from controller.cards import HIDDEN, SHOE_SIZE
 from controller.refusal import Refusal
 from controller.rules.blackjack import HOLE, line_cards
+from controller.rules.roads import COUPS_MAX
 from controller.rules.round import Demand, Round, RoundCard
 from controller.rules.steps import Step
 from controller.table.fold_book import BOOK
@@ -190,6 +191,9 @@ def _betting_opened(state: TableState, fact: f.BettingOpened, now: int) -> None:
         state.shoe.out = 0
         state.shoe.seen.clear()
         state.shoe.tags = frozenset()
+        state.shoe.order, state.shoe.order_new = (), 0
+        if len(state.shoe.winners) >= COUPS_MAX:
+            state.shoe.winners.clear()
     state.round = Round(id=fact.round, number=state.shoe.rounds)
     state.sighted.clear()  # what lies there now belongs to no card of this round
     state.sight_due.clear()

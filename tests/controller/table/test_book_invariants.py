@@ -254,7 +254,8 @@ class Reference:
         if n == 2 and not split:
             if len({c[0] if c[0] not in "TJQK" else "T" for c in cards}) == 1:
                 found.add("split")
-            if not ten_or_ace(self.lines["dealer"][0]):
+            barred = "A" if self.rules.surrender_against == "two_to_ten" else "ATJQK"
+            if self.lines["dealer"][0][0] not in barred:
                 found.add("surrender")
         return found
 
@@ -458,9 +459,12 @@ class Money(RuleBasedStateMachine):
             rules |= {
                 "double_after_split": rng.random() < 0.6, "dealer_draws": rng.choice(["needed", "always"]),
                 "split_second": rng.choice(["both", "as_played"]),
+                "surrender_against": rng.choice(["two_to_nine", "two_to_nine", "two_to_ten"]),
             }  # fmt: skip
         if self.game == "boundless":
             rules["split_order"] = rng.choice(["main_first", "split_first"])
+        if self.game == "baccarat" and rng.random() < 0.3:
+            rules |= {"shuffle": "every_round", "burn": "none"}
         if self.game == "classic":
             rules |= {"seats": rng.randrange(1, 5), "obo": rng.random() < 0.5, "idle_rounds_to_vacate": 2}
         self.b = book_table(self.bench, self.game, self.wallet, **rules)
@@ -497,6 +501,8 @@ class Money(RuleBasedStateMachine):
                 self.deck = shuffled_shoe(random.Random(fact.shoe + str(self.done)))
             if isinstance(fact, f.BettingOpened):
                 self.ref.number = record.round_in_shoe
+                if fact.reshuffled:
+                    self.deck = shuffled_shoe(random.Random(fact.round))
             self.ref.take(fact, self.b.state.book.instructions)
             self.public(record)
         self.done = len(self.b.records)
