@@ -24,6 +24,7 @@ import zmq
 
 from controller.bus import keys, wire, zap
 from controller.bus.errors import BusError
+from controller.bus.presence import Presence
 from controller.bus.transport import HEARTBEAT_IVL_MS, HEARTBEAT_TIMEOUT_MS, wants_ipv6
 
 CLOSE_LINGER_MS: Final = 200
@@ -41,6 +42,9 @@ _MORE: Final = int(zmq.NOBLOCK | zmq.SNDMORE)
 # CURVE adds 33 bytes to each message on the wire (ZMTP 3.1: command name, nonce, flags, authenticator).
 _MAX_COMMAND: Final = wire.MAX_BODY + 64
 _MAX_SUBSCRIPTION: Final = 4_096
+#: What libzmq calls the descriptor of the connection that a frame came over; it tells which one ended.
+_LINE: Final = "__fd"
+_SERVER: Final = "game_server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ class Hub:
         self._identities = keys.load_identities(keys_dir)
         self._keys_seen = keys.fingerprint(keys_dir)
         self._counters = Counters()
+        self._presence = Presence()
         self._owner: threading.Thread | None = None
         self._closed = False
         self._wake_lock = threading.Lock()
@@ -146,13 +151,15 @@ class Hub:
             ready = {source for source, _ in self._poller.poll(wait)}
             if self._zap.socket in ready:
                 self._zap.serve()
-            for monitor in self._monitors:
-                if monitor in ready:
-                    self._counters.failed_handshakes += zap.failed_handshakes(monitor)
+            self._watch()
             woken = self._wake_fd in ready and os.eventfd_read(self._wake_fd) > 0
             requests = list(self._receive()) if self._commands in ready else []
             if requests or woken or (deadline is not None and time.monotonic() >= deadline):
                 return requests
+
+    def game_server_here(self) -> bool | None:
+        """Whether a game server is connected; None as long as none ever was (``controller.bus.presence``)."""
+        return self._presence.here(time.monotonic())
 
     def reply(self, request: Request, body: bytes) -> None:
         """Answer a request. A receiver that is gone or does not read is counted, not raised."""
@@ -209,7 +216,17 @@ class Hub:
             raise BusError(f"the hub belongs to thread {self._owner.name!r}, not {me.name!r}")
 
     def _identities_contain(self, key: bytes) -> bool:
-        return key in self._identities
+        identity = self._identities.get(key)
+        if identity is not None and identity.role == _SERVER:
+            self._presence.joined(time.monotonic())
+        return identity is not None
+
+    def _watch(self) -> None:
+        """What the monitors tell. Before any request is read: a new connection may have the number of an old one."""
+        feed, commands = map(zap.handshakes, self._monitors)
+        self._counters.failed_handshakes += feed[0] + commands[0]
+        for line in commands[1]:
+            self._presence.left(line, time.monotonic())
 
     def _server_socket(self, kind: int, server: keys.KeyPair) -> zmq.Socket[bytes]:
         socket = self._context.socket(kind)
@@ -242,6 +259,8 @@ class Hub:
             self._counters.malformed += 1
             refusal = wire.encode_refusal(None, "malformed", "a command is one frame with one JSON object")
         else:
+            if identity.role == _SERVER:
+                self._presence.heard(_line_of(frames[-1]), time.monotonic())
             return Request(envelope, identity.role, identity.person, body, key)
         self._send(envelope, refusal)
         return None
@@ -251,6 +270,14 @@ class Hub:
             self._commands.send_multipart([envelope, body], zmq.NOBLOCK)
         except zmq.ZMQError:
             self._counters.undelivered += 1
+
+
+def _line_of(frame: zmq.Frame) -> int:
+    """The connection that a frame came over; -1, which never ends, where this libzmq does not say."""
+    try:
+        return int(frame.get(_LINE))
+    except (zmq.ZMQError, KeyError, ValueError):
+        return -1
 
 
 def _somebody_listens(path: str) -> bool:

@@ -6,6 +6,7 @@ process belongs to one thread, so the handler's socket is polled with the others
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import Final
 
@@ -15,6 +16,9 @@ from zmq.auth import Authenticator
 DOMAIN: Final = "dealerd"
 BATCH: Final = 64
 
+#: A monitor's event: kind and value, in the order of this machine's bytes.
+_EVENT: Final = struct.Struct("=Hi")
+_LEFT: Final = int(zmq.EVENT_DISCONNECTED)
 _EVENTS: Final = (
     zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_AUTH
 )
@@ -88,12 +92,12 @@ def protect(socket: zmq.Socket[bytes], public: bytes, secret: bytes) -> None:
 def watch_handshakes(
     context: zmq.Context[zmq.Socket[bytes]], socket: zmq.Socket[bytes], name: str
 ) -> zmq.Socket[bytes]:
-    """A socket that receives one event per failed handshake of ``socket``.
+    """A socket that receives one event per failed handshake of ``socket``, and one per connection that ended.
 
     Its queue is unbounded: libzmq blocks its I/O thread on a full one, and clients decide how fast it fills.
     """
     address = f"inproc://{name}.monitor"
-    socket.monitor(address, _EVENTS)
+    socket.monitor(address, _EVENTS | _LEFT)
     monitor = context.socket(zmq.PAIR)
     monitor.rcvhwm = 0
     monitor.linger = 0
@@ -101,12 +105,16 @@ def watch_handshakes(
     return monitor
 
 
-def failed_handshakes(monitor: zmq.Socket[bytes]) -> int:
-    """How many events a monitor holds; empties it."""
-    count = 0
+def handshakes(monitor: zmq.Socket[bytes]) -> tuple[int, list[int]]:
+    """What a monitor holds: how many handshakes failed, and the file descriptors of connections that ended."""
+    failed, left = 0, list[int]()
     while True:
         try:
-            monitor.recv_multipart(zmq.NOBLOCK)
+            event, _ = monitor.recv_multipart(zmq.NOBLOCK)
         except zmq.Again:
-            return count
-        count += 1
+            return failed, left
+        kind, value = _EVENT.unpack(event)
+        if kind == _LEFT:
+            left.append(value)
+        else:
+            failed += 1

@@ -46,6 +46,7 @@ from controller.table.inputs import (
     DeadlineInput,
     DiskInput,
     Input,
+    ServerInput,
     ShoeInput,
     Start,
 )
@@ -257,11 +258,15 @@ class Actor:
             self._no_room(error)
 
     def _look_at_machine(self, now: int) -> None:
-        """Room on the disk and the wall clock, once a second."""
+        """Room on the disk, the wall clock and the game server's connection, once a second."""
         moved = self._clock.look(self._wall(), now)
         if moved:
             log.warning("the wall clock was set by %+d ms; deadlines are not on it", moved)
             self._try(ClockInput(moved))
+        state, here = self._table.state, self._hub.game_server_here()
+        lost = "game_server" in state.devices_lost
+        if state.book is not None and here is not None and here == lost and (here or state.round_open):
+            self._try(ServerInput(here))
         told = self._room.look(lost="disk" in self._table.state.devices_lost)
         if told is not None and not self._full:
             self._try(DiskInput(told))

@@ -64,6 +64,13 @@ class DiskInput:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerInput:
+    """The game server's connection was lost, or (``here``) it is connected again."""
+
+    here: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ClockInput:
     """The wall clock was set by ``by_ms``. Deadlines are not on it."""
 
@@ -90,6 +97,6 @@ class DeadlineInput:
 
 
 Input = (
-    AnswerInput | DiskInput | ClockInput | CalibrationInput | Start | ShoeInput | CommandInput | BalancesInput
-    | DeadlineInput
+    AnswerInput | DiskInput | ServerInput | ClockInput | CalibrationInput | Start | ShoeInput | CommandInput
+    | BalancesInput | DeadlineInput
 )  # fmt: skip

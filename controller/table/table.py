@@ -26,6 +26,7 @@ from controller.table.inputs import (
     DeadlineInput,
     DiskInput,
     Input,
+    ServerInput,
     ShoeInput,
     Start,
 )
@@ -159,6 +160,8 @@ def _take(draft: Draft, what: Input) -> None:
             draft.emit(f.DeviceAnswered(device=device, action=action, ok=ok, text=text))
         case DiskInput(reason):
             disk(draft, reason)
+        case ServerInput(here):
+            _game_server(draft, here=here)
         case ClockInput(by_ms):
             draft.emit(f.ClockStepped(by_ms=by_ms))
         case CalibrationInput():
@@ -215,6 +218,17 @@ def _step_deadline(draft: Draft) -> None:
             draft.incident("M-24", expected="the dealer's confirmation", actual="none came in time")
         case "standby":
             draft.incident("M-24", expected="the shoe's stand-by", actual="none came in time")
+
+
+def _game_server(draft: Draft, *, here: bool) -> None:
+    """With a book nobody is played for because the server that would carry his decision is gone (M-35). Where the
+    platform decides, the demand that does not come says the same."""
+    state = draft.state
+    lost = "game_server" in state.devices_lost
+    if here and lost and state.book is not None:
+        draft.emit(f.DeviceRestored(device="game_server"))
+    elif not here and not lost and state.betting is not None and state.round_open:
+        draft.emit(f.DeviceLost(device="game_server", reason="its connection was lost"))
 
 
 def _close_in_time(draft: Draft) -> None:

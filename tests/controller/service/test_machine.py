@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from controller import facts as f
+from controller.book.setting import BookSetting
 from controller.bus.hub import Request
 from controller.facts import decode_fact
 from controller.journal.errors import JournalFull
@@ -25,6 +26,8 @@ from controller.table.table import Table
 from drivers import events as e
 from drivers.shoe import Reading
 
+Decisions = Literal["book", "platform"]
+
 
 class Hub:
     """Nobody listens; the last answer is kept."""
@@ -33,6 +36,10 @@ class Hub:
 
     def __init__(self) -> None:
         self.answer: dict[str, Any] = {}
+        self.here: bool | None = None
+
+    def game_server_here(self) -> bool | None:
+        return self.here
 
     def publish(self, frame: bytes) -> None: ...
 
@@ -48,11 +55,12 @@ class Hub:
 class Rig:
     """An actor whose clocks and disk the test holds."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, decisions: Decisions = "platform") -> None:
         self.now, self.wall, self.free, self.full = 1_000_000, 1_800_000_000_000, 2**40, False
         monkeypatch.setattr(actors, "monotonic_ms", lambda: self.now)
         self.journal = Journal.create_or_open(folder / "t.journal", table="t-1", now_ms=0, on_commit=self._commit)
-        self.table = Table(Setting("t-1", GameOptions(game="baccarat", burn="none", decisions="platform")))
+        book = BookSetting(table="t-1", game="baccarat", wallet="embedded") if decisions == "book" else None
+        self.table = Table(Setting("t-1", GameOptions(game="baccarat", burn="none", decisions=decisions), book=book))
         self.hub = Hub()
         self.actor = Actor(
             self.table,
@@ -182,3 +190,19 @@ def test_after_a_flood_the_order_is_not_proven(rig: Rig) -> None:
     rig.put(e.CardDrawn("KC"))
     rig.put(e.Gap("inbox", "full"))
     assert [i.code for i in rig.table.state.incidents.values()] == ["M-30"]
+
+
+def test_M_35_a_lost_game_server_holds_the_round_until_it_is_connected_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = Rig(tmp_path, monkeypatch, "book")
+    try:
+        for here, held in ((None, False), (True, False), (False, True), (False, True), (True, False), (True, False)):
+            rig.hub.here = here
+            rig.second()
+            assert ("device:game_server" in rig.table.state.holds) is held
+        told = [fact.type for fact in rig.facts() if getattr(fact, "device", None) == "game_server"]
+        assert told == ["device_lost", "device_restored"]
+    finally:
+        rig.actor._desk.close()
+        rig.journal.close()

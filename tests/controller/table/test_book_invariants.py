@@ -29,7 +29,7 @@ from controller.simulation.soak_hands import Owned
 from controller.simulation.soak_odds import coup_due, natural, points, side_odds, ten_or_ace, total
 from controller.table import betting
 from controller.table.draft import Setting
-from controller.table.inputs import BalancesInput, DeadlineInput, Input, ShoeInput
+from controller.table.inputs import BalancesInput, DeadlineInput, Input, ServerInput, ShoeInput
 from controller.table.table import Outcome, Table
 from drivers import events as e
 
@@ -749,6 +749,8 @@ class Money(RuleBasedStateMachine):
         state = self.b.state
         if "shoe" in state.devices_lost:
             self.put(ShoeInput(e.PortRestored("pty")))
+        elif "game_server" in state.devices_lost:
+            self.put(ServerInput(here=True))
         elif state.incidents:
             number = rng.choice(sorted(state.incidents))
             legal = state.incidents[number].resolutions
@@ -786,6 +788,10 @@ class Money(RuleBasedStateMachine):
     @rule(event=EVENTS)
     def trouble(self, event: e.Event) -> None:
         self.put(ShoeInput(event))
+
+    @rule(here=st.booleans())
+    def the_game_server_goes_or_comes(self, here: bool) -> None:
+        self.put(ServerInput(here))
 
     @rule(seed=SEED)
     def a_card_too_many(self, seed: int) -> None:

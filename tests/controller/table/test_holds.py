@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from controller import facts as f
-from controller.table.inputs import DeadlineInput
+from controller.book.rows import BalanceRequest
+from controller.table.inputs import BalancesInput, DeadlineInput, ServerInput
 from drivers import events as e
 
 
@@ -521,6 +522,62 @@ def test_M_35_a_silent_game_server_voids_the_round_and_the_table_can_reopen(benc
     assert b.table.deadline() is None
     b.ok("reopen", reason="the game server is back")
     b.ok("open_bets")
+
+
+def deciding(bench: Any, **rules: Any) -> Any:
+    """Two players of the table's own book decide on 10 and 9 against a six."""
+    b = bench(burn="none", decisions="book", **rules)
+    b.put(BalancesInput((BalanceRequest("ann", 1000), BalanceRequest("bob", 1000))))
+    b.ok("start_shift")
+    b.ok("load_shoe")
+    b.ok("open_bets")
+    bets = [{"player": player, "bet": "main", "stake": 10} for player in ("ann", "bob")]
+    assert b.order("place_bets", round=b.state.round.id, bets=bets).reply["refused"] == []
+    b.ok("close_bets")
+    b.cards("TC 6H 9S 5D")
+    assert b.step == "decide main@2"
+    return b
+
+
+def test_M_35_nobody_is_played_for_because_his_game_server_is_gone(bench: Any) -> None:
+    b = deciding(bench, decision_s=12.0)
+    b.now += 5_000
+    assert b.put(ServerInput(here=True)).records == ()
+    b.put(ServerInput(here=False))
+    assert (b.step, set(b.state.holds)) == ("wait", {"device:game_server"})
+    assert b.put(ServerInput(here=False)).records == ()
+    assert b.table.deadline() == ("void", b.now + 300_000)
+    b.now += 60_000
+    b.put(ServerInput(here=True))
+    assert (b.step, b.state.step_ms, b.state.holds) == ("decide main@2", 7_000, {})
+    rows = [{"player": player, "line": "main", "n": 2, "request": "stand"} for player in ("ann", "bob")]
+    assert b.order("decide", round=b.state.round.id, decisions=rows).reply["undecided"] == 0
+    b.restart()
+    assert set(b.state.holds) == {"restart"}
+
+
+def test_M_35_a_game_server_that_stays_away_costs_the_round_and_not_the_bets(bench: Any) -> None:
+    b = deciding(bench)
+    b.put(ServerInput(here=False))
+    b.restart()  # who is connected is not known to a new process
+    assert set(b.state.holds) == {"restart", "device:game_server"}
+    b.ok("resume", reason="as recorded", how="felt_agrees")
+    b.wait()
+    assert b.last(f.RoundVoided).by == "policy:auto_void"
+    assert {player: b.state.book.money.available(player) for player in ("ann", "bob")} == {"ann": 1000, "bob": 1000}
+    b.ok("reopen", reason="the game server is back")
+    assert b.put(ServerInput(here=False)).records == ()  # between rounds nothing waits for it
+    b.ok("open_bets")
+    b.put(ServerInput(here=False))
+    assert b.step == "wait"  # bets are not closed without it
+
+
+def test_where_the_platform_decides_its_demand_tells_whether_it_is_there(bench: Any) -> None:
+    b = dealing(bench, "TC 6H 9S 5D")
+    assert b.put(ServerInput(here=False)).records == ()
+    b.wait()
+    assert b.put(ServerInput(here=True)).records == ()
+    assert set(b.state.holds) == {"device:game_server"}
 
 
 def test_ERR_03_an_incident_nobody_resolves_voids_the_round(bench: Any) -> None:
