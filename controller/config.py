@@ -14,7 +14,7 @@ import msgspec
 
 from controller.book import BOOKS
 from controller.book.setting import BookSetting, Limits
-from controller.rules.options import GameOptions
+from controller.rules.options import BOOK_ONLY, GameOptions
 from drivers.errors import SettingsError
 from drivers.settings import ShoeSettings
 from vision.settings import CameraSettings
@@ -243,6 +243,7 @@ def problems(config: TableConfig, shoe: ShoeSettings) -> list[str]:
     from drivers.registry import open_shoe  # loads the driver's module only when a file is checked
 
     found = [f"[game] {text}" for text in config.game.problems()]
+    found += _contradictions(config)
     found += [f"[record] {text}" for text in config.record.problems()]
     times = {name: getattr(config.game, name) for name in config.game.__struct_fields__ if name.endswith("_s")}
     found += [
@@ -267,7 +268,9 @@ def problems(config: TableConfig, shoe: ShoeSettings) -> list[str]:
         )
     book = config.book()
     if book is not None:
-        found += [f"[limits] {text}" for text in book.problems(BOOKS[config.game.game].BETS)]
+        for text in book.problems(BOOKS[config.game.game].BETS):
+            line = f"[{'limits' if text.startswith('limits') else 'game'}] {text}"
+            found += [] if line in found else [line]
     if config.camera is not None:
         found += [f"[camera] {text}" for text in config.camera.problems()]
     if config.table.feed == config.table.commands and not config.table.feed.endswith(":*"):
@@ -282,6 +285,33 @@ def problems(config: TableConfig, shoe: ShoeSettings) -> list[str]:
             f"[shoe] protocol {config.shoe.protocol!r} does not name every card as it is drawn, as blackjack needs: "
             "use another protocol, or game = 'baccarat' (an Angel Eye in open mode may serve with as_reader = true)"
         )
+    return found
+
+
+def _contradictions(config: TableConfig) -> list[str]:
+    """Settings that another one makes void: whoever wrote them expects of the table what it would not do."""
+    game, plain = config.game, GameOptions(game=config.game.game)
+    found = []
+    if game.decisions == "platform":
+        found += [
+            f'[game] {name} means nothing with decisions = "platform": remove it'
+            for name in BOOK_ONLY
+            if getattr(game, name) != getattr(plain, name)
+        ]
+        if config.limits:
+            found.append(
+                '[limits] with decisions = "platform" the platform keeps bets and limits: remove the section'
+            )
+        if config.wallet.kind == "embedded":
+            found.append(
+                '[wallet] kind = "embedded" holds accounts for the table\'s own bets: set decisions = "book"'
+            )
+    if game.shuffle == "every_round":
+        found += [
+            f'[game] shuffle = "every_round" has no last round and never runs short: remove {name}'
+            for name in ("last_round_policy", "reserve")
+            if getattr(game, name) != getattr(plain, name)
+        ]
     return found
 
 

@@ -16,7 +16,7 @@ from controller.rules.describe_document import Document, Grid, Rule, Section
 from controller.rules.describe_probe import ranks_in_words
 from controller.rules.describe_supervision import errors
 from controller.rules.describe_terms import Terms
-from controller.rules.options import GameOptions
+from controller.rules.options import BOOK_ONLY, GameOptions
 from controller.rules.scores import BACCARAT_VALUE, BLACKJACK_VALUE, baccarat_value, blackjack_score, burn_count
 from controller.rules.side_bets import PAYTABLES, bets_of
 
@@ -30,8 +30,6 @@ UNUSED: Final[Mapping[str, tuple[str, ...]]] = {
         "idle_rounds_to_vacate", "follow_s", "insurance_s", "decision_s", "peek_delay_s",
     ),
 }  # fmt: skip
-#: Settings that only the table's own book reads.
-BOOK_ONLY: Final = ("obo", "idle_rounds_to_vacate", "follow_s")
 _DECIDING: Final = {"player": "the first two cards", "player_and_up": "the first two cards and the dealer's up-card",
                     "dealer": "the dealer's whole hand"}  # fmt: skip
 

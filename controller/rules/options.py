@@ -6,7 +6,7 @@ contradicts the chosen game.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -42,6 +42,8 @@ _FOREIGN = {
         "idle_rounds_to_vacate",
     ),
 }
+#: Settings that only the table's own book reads.
+BOOK_ONLY: Final = ("obo", "idle_rounds_to_vacate", "follow_s")
 
 
 class GameOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

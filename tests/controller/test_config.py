@@ -97,7 +97,7 @@ WRONG: list[tuple[dict[str, dict[str, Any]], str]] = [
     ),
     ({"game": {"seats": 5}}, "[game] seats means nothing for boundless: remove it"),
     ({"game": CLASSIC | {"split_order": "split_first"}}, "[game] split_order means nothing for classic: remove it"),
-    ({"game": CLASSIC | {"idle_rounds_to_vacate": 0}}, "idle_rounds_to_vacate must be at least 1, not 0"),
+    ({"game": CLASSIC | {"idle_rounds_to_vacate": 0}}, "[game] idle_rounds_to_vacate must be at least 1, not 0"),
     ({"game": {"confirm_s": 0}}, "[game] confirm_s must be at least 0.001, not 0"),
     ({"game": {"approval_s": 0}}, "[game] approval_s must be at least 0.001, not 0"),
     ({"game": {"lock_after_s": -1}}, "[game] lock_after_s must be at least 0, not -1"),
@@ -106,6 +106,28 @@ WRONG: list[tuple[dict[str, dict[str, Any]], str]] = [
     (
         ANGEL | {"game": BACCARAT | {"shuffle": "every_round", "burn": "none", "reconcile": "count"}},
         '[game] shuffle = "every_round" has no cut card and no last card: remove cut_card_left, reconcile',
+    ),
+    *(
+        (
+            {"game": BACCARAT | {"shuffle": "every_round", "burn": "none", name: value}},
+            f'[game] shuffle = "every_round" has no last round and never runs short: remove {name}',
+        )
+        for name, value in (("last_round_policy", "current"), ("reserve", 10))
+    ),
+    *(
+        (
+            {"game": CLASSIC | {"decisions": "platform", name: value}},
+            f'[game] {name} means nothing with decisions = "platform": remove it',
+        )
+        for name, value in (("obo", True), ("idle_rounds_to_vacate", 2), ("follow_s", 6.0))
+    ),
+    (
+        {"game": {"decisions": "platform"}, "wallet": {"kind": "embedded"}},
+        '[wallet] kind = "embedded" holds accounts for the table\'s own bets: set decisions = "book"',
+    ),
+    (
+        {"game": {"decisions": "platform"}, "limits": {"main": {"max": 5}}},
+        '[limits] with decisions = "platform" the platform keeps bets and limits: remove the section',
     ),
     # [validation]
     ({"validation": {"confirm_within_ms": 5}}, "[validation] confirm_within_ms must be 100 to 60000, not 5"),
@@ -230,7 +252,8 @@ def test_paths_are_seen_from_the_file(tmp_path: Path, monkeypatch: pytest.Monkey
 
 #: Functions whose every line that makes a message must be reached by some wrong file above.
 CHECKS: tuple[Callable[..., Any], ...] = (
-    config.problems, config._sources_problems, GameOptions.problems, BookSetting.problems, ShoeSettings.__post_init__,
+    config.problems, config._contradictions, config._sources_problems, GameOptions.problems, BookSetting.problems,
+    ShoeSettings.__post_init__,
 )  # fmt: skip
 
 
