@@ -152,7 +152,8 @@ class BetRecord:
     def _settled(self, timed: Timed, paid: Paid) -> Iterator[BetRow]:
         before = self._returned.get(paid.player, {})
         now = self._returned[paid.player] = {}
-        for row in self._results(timed, paid):
+        declared_void = any(bet.result == VOID for bet in paid.bets)
+        for row in self._given_back(timed, paid) if declared_void else self._results(timed, paid):
             key = (row.bet, row.box, row.behind, row.line)
             now[key] = now.get(key, 0) + (row.returned or 0)
             yield row._replace(amount=(row.returned or 0) - before.pop(key, 0))
@@ -160,6 +161,19 @@ class BetRecord:
         for (bet, box, behind, line), returned in before.items():
             row = self._result(timed, paid, bet, 0, VOID, 0, box, behind, line)
             yield row._replace(amount=-returned)
+
+    def _given_back(self, timed: Timed, paid: Paid) -> Iterator[BetRow]:
+        """Of a round declared void by a correction: every stake under the names it was taken by, in that order."""
+        taken = [row for row in self._stakes.values() if row.player == paid.player]
+        for row, bet in zip(taken, paid.bets, strict=True):
+            yield row._replace(
+                at_ms=timed.at_ms,
+                version=paid.version,
+                what="settlement",
+                result=VOID,
+                returned=bet.returned,
+                transaction=paid.transaction,
+            )
 
     def _results(self, timed: Timed, paid: Paid) -> Iterator[BetRow]:
         for hand in paid.hands:

@@ -48,6 +48,9 @@ class Hub:
     def refresh_keys(self) -> bool:
         return False
 
+    def game_server_here(self) -> bool | None:
+        return None
+
 
 @pytest.fixture(scope="module")
 def month() -> Any:
