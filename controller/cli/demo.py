@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         except OSError as error:
             raise UsageError(f"--folder {folder} cannot be made: {error.strerror}") from error
         studio = Studio(folder, scene)
-        play = Play(studio)
+        play = Play(studio, attended=not args.json)
         try:
             floor = _furnish(studio) if screens else None
             with (

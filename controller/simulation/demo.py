@@ -13,15 +13,17 @@ from controller.journal.verify import verify
 from controller.simulation.studio import Studio, StudioError
 
 Frame = dict[str, Any]
-#: Without a frame for this long nothing is going to happen any more.
+#: Without a frame for this long, and with nobody to wait for, nothing is going to happen any more.
 STALLED_S = 60.0
 
 
 class Play:
-    """One run of a studio, watched from its first frame."""
+    """One run of a studio, watched from its first frame. ``attended``: somebody looks on, and a table that is held
+    waits for them as long as they like."""
 
-    def __init__(self, studio: Studio) -> None:
+    def __init__(self, studio: Studio, *, attended: bool = False) -> None:
         self.studio = studio
+        self.attended = attended
         self.rounds = self.voided = self.shoes = self.incidents = self.cards = self.staked = self.returned = 0
         self._sequence = hashlib.sha256()
 
@@ -57,7 +59,10 @@ class Play:
                 yield frame
             else:
                 self.studio.check()
-                if time.monotonic() - quiet_since > max(STALLED_S, STALLED_S / (self.studio.scene.speed or 1)):
+                now = time.monotonic()
+                if self.attended and waits_for_people(client.state):
+                    quiet_since = now
+                elif now - quiet_since > max(STALLED_S, STALLED_S / (self.studio.scene.speed or 1)):
                     step = (client.state or {}).get("step")
                     raise StudioError(f"nothing happens any more; the table waits at {json.dumps(step)}")
 
@@ -106,6 +111,11 @@ class Play:
             "sequence": self._sequence.hexdigest(),
             **checks,
         }
+
+
+def waits_for_people(state: Frame | None) -> bool:
+    """Whether the table of this public state is held, or void until somebody reopens it."""
+    return state is not None and bool(state["holds"] or (state["step"] or {}).get("step") == "reopen")
 
 
 def _follow_to(client: TableClient, seq: int) -> Any:
