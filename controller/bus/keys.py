@@ -239,6 +239,8 @@ def _read(path: Path) -> tuple[bytes, bytes | None]:
         if path.stat().st_size > _MAX_FILE:
             raise KeysError(f"{path} is too long to be a key file")
         public, secret = zmq.auth.load_certificate(path)
+    except PermissionError as error:
+        raise KeysError(f"{path} cannot be read by this user; whose it is: ls -l {path}") from error
     except (OSError, ValueError, IndexError) as error:
         raise KeysError(f"{path} is not a key file: {error}") from error
     check_public(public, f"{path}: its public key")

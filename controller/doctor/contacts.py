@@ -24,7 +24,8 @@ def people(loaded: Loaded) -> list[Finding]:
                 "keys",
                 str(error),
                 "every connection is encrypted and named by its key; without sound keys the table does not start",
-                f"as the message says; a new folder: dealerd keys server {folder}",
+                f"chmod 700 {folder}, chmod 600 for each .key_secret; missing: dealerd keys server {folder}; "
+                f"a person's that is damaged: remove it, dealerd keys person {folder} ROLE NAME",
             )
         ]
     count = Counter(identity.role for identity in known.values())

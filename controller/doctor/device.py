@@ -43,9 +43,9 @@ def _open(port: str, line: SerialPort, spoken: str, pid: int | None) -> Finding:
         why = "the table needs the port for itself; two readers each get half of the bytes"
         return failure("shoe", str(error), why, "stop the other program")
     except DriverError as error:
-        return failure(
-            "shoe", str(error), "the table would start and hold until it hears its shoe", "as the message says"
-        )
+        why = "the table would start and hold until it hears its shoe"
+        do = "plug, power, [shoe] port, this user's group; the usual causes: docs/how-to/connect-a-shoe.md"
+        return failure("shoe", str(error), why, do)
     finally:
         line.close()
     return ok("shoe", f"{port} opens at {spoken}")

@@ -15,8 +15,8 @@ from controller.doctor.findings import Finding, failure, note, ok, warning
 from controller.doctor.place import Place
 from controller.facts import TableStarted, decode_fact
 from controller.journal import schema
-from controller.journal.database import MIN_SQLITE, Database
-from controller.journal.errors import JournalBusy, JournalError
+from controller.journal.database import MIN_SQLITE, Database, Row
+from controller.journal.errors import JournalBusy, JournalDamaged, JournalError, SQLiteTooOld
 from controller.journal.files import require_private
 from controller.journal.lock import WriterLock
 from controller.journal.records import FactRow
@@ -29,6 +29,7 @@ COMMITS: Final = 25
 #: A dealer notices a prompt that comes this late; a disk this slow is at its end.
 SLOW_MS: Final = 20.0
 DEAD_MS: Final = 250.0
+_WHY: Final = "every card is on disk before anybody sees it; without a journal the table does not start"
 NETWORK: Final = ("nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs")
 
 
@@ -49,31 +50,47 @@ def running(loaded: Loaded) -> int | None:
 
 
 def journal(loaded: Loaded, pid: int | None) -> list[Finding]:
-    """Folder, mode, format, and whether the table last ran with this configuration."""
+    """Folder, owner, mode, format and table, and whether the table last ran with this configuration."""
     path = Path(os.path.realpath(loaded.journal))
-    why = "every card is on disk before anybody sees it; without a journal the table does not start"
     if not path.parent.is_dir():
-        return [failure("journal", f"there is no folder {path.parent}", why, f"mkdir -m 0700 {path.parent}")]
+        return [failure("journal", f"there is no folder {path.parent}", _WHY, f"mkdir -m 0700 {path.parent}")]
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        return [failure("journal", f"{path.parent} cannot be written by this user", why, _as_owner(path.parent))]
+        return [failure("journal", f"{path.parent} cannot be written by this user", _WHY, _as_owner(path.parent))]
+    # Whoever ran a command as root leaves files that are root's.
+    for own in (path, Path(f"{path}-lock"), Path(f"{path}-wal"), Path(f"{path}-shm")):
+        if own.exists() and not os.access(own, os.R_OK | os.W_OK):
+            return [failure("journal", f"{own} cannot be read and written by this user", _WHY, _as_owner(own))]
     if not path.exists():
         return [
             note("journal", f"{path} is not there yet", "the first start makes it", "nothing, if the table is new")
         ]
-    if not os.access(path, os.R_OK):
-        return [failure("journal", f"{path} cannot be read by this user", why, _as_owner(path))]
     try:
         require_private(str(path))
+    except JournalError as error:
+        why = "others on this machine could read hidden cards; the table does not start with such a journal"
+        return [failure("journal", str(error), why, f"chmod 600 {path}, and find out who could read it until now")]
+    try:
         with contextlib.closing(Database(str(path), writable=False)) as database:
-            schema.read_meta(database, str(path))
+            table = schema.read_meta(database, str(path))["table"]
             last = database.rows("SELECT body FROM facts WHERE type = 'table_started' ORDER BY n DESC LIMIT 1")
             facts = database.rows("SELECT coalesce(max(n), 0) FROM facts")[0][0]
+    except SQLiteTooOld:
+        return []  # `disk` says so
+    except JournalDamaged as error:
+        do = f"keep {path}, put it aside with its -wal, and restore a backup: dealerd journal restore"
+        return [failure("journal", str(error), _WHY, do)]
     except JournalError as error:
-        return [
-            failure(
-                "journal", str(error), why, "dealerd journal verify; for an older format: dealerd journal upgrade"
-            )
-        ]
+        do = f"dealerd journal upgrade {path}, if an older dealerd wrote it; else install the one that did"
+        return [failure("journal", str(error), _WHY, do)]
+    if table != loaded.config.table.id:
+        found = f"{path} belongs to table {table}, not {loaded.config.table.id}"
+        do = "correct [table] id, or give this table a journal of its own in [table] journal"
+        return [failure("journal", found, "a record is one table's; with another's the table does not start", do)]
+    return _in_use(loaded, path, pid, facts, last)
+
+
+def _in_use(loaded: Loaded, path: Path, pid: int | None, facts: int, last: list[Row]) -> list[Finding]:
+    """What a sound journal tells of itself and of the last start."""
     held = "nobody has it open" if pid is None else f"open in process {pid or 'unknown'}"
     found = [
         ok("journal", f"{path}: {facts} facts, format {schema.SCHEMA}, {path.stat().st_size // MIB} MiB, {held}")
@@ -154,8 +171,13 @@ def _commits(folder: Path) -> list[Finding]:
                 took = [_commit(trial, n) for n in range(1, COMMITS + 1)]
             with contextlib.closing(Database(str(path), writable=False)) as database:
                 sqlite = str(database.rows("SELECT sqlite_version()")[0][0])
+    except SQLiteTooOld as error:
+        why = "it can damage a write-ahead log; dealerd opens no journal with it"
+        do = "run the venv that make install made: its apsw brings a SQLite of its own (requirements.lock)"
+        return [failure("SQLite", str(error), why, do)]
     except (OSError, JournalError) as error:
-        return [failure("commit time", f"a trial failed: {error}", "the journal cannot be written", "check the disk")]
+        do = f"look at space (df -h {folder}), mount (read-only?) and health (dmesg, smartctl) of its disk"
+        return [failure("commit time", f"a trial failed: {error}", "the journal cannot be written", do)]
     middle, worst = median(took), max(took)
     text = f"{middle:.1f} ms in the middle, {worst:.1f} ms at worst, of {COMMITS} durable commits"
     why = "every card waits for its commit before it is published"

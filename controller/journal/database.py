@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import apsw
 
-from controller.journal.errors import JournalBusy, JournalDamaged, JournalError, JournalFull
+from controller.journal.errors import JournalBusy, JournalDamaged, JournalError, JournalFull, SQLiteTooOld
 
 # Older versions can corrupt a WAL database when two connections write and checkpoint at once
 # (sqlite.org/wal.html#walresetbug).
@@ -200,7 +200,7 @@ def _require_version() -> None:
     version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
     if version < MIN_SQLITE:
         need = ".".join(map(str, MIN_SQLITE))
-        raise JournalError(f"SQLite {apsw.sqlite_lib_version()} can damage a journal; apsw with {need} is needed")
+        raise SQLiteTooOld(f"SQLite {apsw.sqlite_lib_version()} can damage a journal; apsw with {need} is needed")
 
 
 def _name(path: str, writable: bool) -> str:

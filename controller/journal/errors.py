@@ -15,5 +15,9 @@ class JournalFull(JournalError):
     """The disk or the quota is full. The journal stays usable: append again when there is room."""
 
 
+class SQLiteTooOld(JournalError):
+    """The SQLite library at hand can damage a journal, so none is opened."""
+
+
 class JournalDamaged(JournalError):
     """The file is not a journal, or no longer a sound one."""

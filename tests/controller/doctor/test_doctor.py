@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
+import sqlite3
 import tty
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -145,12 +147,50 @@ def test_a_journal_others_may_read_fails(table: Loaded) -> None:
     one = found(record.journal(table, None), "journal")
     assert one.level == "failure"
     assert "chmod 600" in one.found
+    assert one.do.startswith(f"chmod 600 {table.journal}")
 
 
 def test_what_is_no_journal_fails(table: Loaded) -> None:
     table.journal.write_text("x" * 5000)
     table.journal.chmod(0o600)
-    assert found(record.journal(table, None), "journal").level == "failure"
+    one = found(record.journal(table, None), "journal")
+    assert one.level == "failure"
+    assert "restore a backup: dealerd journal restore" in one.do
+
+
+def test_a_journal_of_another_format_fails(table: Loaded) -> None:
+    start(table, table.digest)
+    with contextlib.closing(sqlite3.connect(table.journal)) as raw, raw:
+        raw.execute("UPDATE meta SET value = 99 WHERE key = 'schema'")
+    one = found(record.journal(table, None), "journal")
+    assert one.level == "failure"
+    assert "its format is 99" in one.found
+    assert f"dealerd journal upgrade {table.journal}" in one.do
+
+
+def test_a_journal_of_another_table_fails(table: Loaded) -> None:
+    start(table, table.digest)
+    other = rewrite(table, 'id = "t-1"', 'id = "t-2"')
+    one = found(record.journal(other, None), "journal")
+    assert (one.level, one.found) == ("failure", f"{table.journal} belongs to table t-1, not t-2")
+
+
+@pytest.mark.parametrize("end", ["", "-lock"])
+def test_a_file_of_another_user_fails(table: Loaded, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+    start(table, table.digest)
+    locked, allowed = f"{table.journal}{end}", os.access  # whoever runs the tests may be allowed everything
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != locked and allowed(path, mode))
+    one = found(record.journal(table, None), "journal")
+    assert (one.level, one.found) == ("failure", f"{locked} cannot be read and written by this user")
+    assert f"ls -ld {locked}" in one.do
+
+
+def test_an_old_sqlite_fails_once(table: Loaded, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    start(table, table.digest)
+    monkeypatch.setattr("controller.journal.database.MIN_SQLITE", (99, 0, 0))
+    findings = [*record.journal(table, None), *record.disk(table, place)]
+    assert [one.check for one in findings if one.level == "failure"] == ["SQLite"]
+    assert "99.0.0 is needed" in found(findings, "SQLite").found
 
 
 def test_a_folder_that_is_missing_fails(table: Loaded) -> None:
