@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from typing import Any
 
+from controller.bus.wire import Reply
 from controller.cli import connect
 from controller.cli.errors import UsageError
 
@@ -30,7 +32,10 @@ def run(args: argparse.Namespace) -> int:
     if left is not None and left < 0:
         raise UsageError(f"--count {left}: 0 or more")
     with connect.contact(args, ("observer", "supervisor", "dealer", "game_server")).client() as client:
-        client.command("status")  # a table that does not answer is told of at once, not waited for in silence
+        # A table that does not answer is told of at once, not waited for in silence.
+        status = client.command("status")
+        if not args.json:
+            print(_where(status), file=sys.stderr, flush=True)
         if args.start is not None:
             left = _catch_up(client, args, left)
         for frame in client.events() if left is None or left > 0 else ():
@@ -52,6 +57,14 @@ def _catch_up(client: Any, args: argparse.Namespace, left: int | None) -> int | 
             args.start = frame["seq"]
             left = None if left is None else left - 1
     return left
+
+
+def _where(status: Reply) -> str:
+    """What the table waits for, so that nobody takes a silence for a fault."""
+    data: dict[str, Any] = status.data
+    held = "".join(f", held: {hold['reason']}" for hold in data["holds"].values())
+    step = (data["step"] or {}).get("step", "none yet")
+    return f"frame {status.seq} was the last, step {step}{held}; what comes next is told here, Ctrl-C ends it"
 
 
 def _show(frame: dict[str, Any], *, as_json: bool) -> None:
