@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import re
-import typing
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -14,6 +12,7 @@ import msgspec
 
 from controller.book import BOOKS
 from controller.book.setting import BookSetting, Limits
+from controller.config_words import explain
 from controller.rules.options import BOOK_ONLY, GameOptions
 from drivers.errors import SettingsError
 from drivers.settings import ShoeSettings
@@ -22,9 +21,10 @@ from vision.settings import CameraSettings
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 #: Longest time in seconds a table may be told to wait.
 _TIME_MAX_S = 86_400.0
-#: One step of msgspec's paths: a key, or any entry of a table or list.
-_STEP = re.compile(r"[A-Za-z0-9_]+|\[[^]]*\]")
 _ENDPOINT = re.compile(r"tcp://.+:(\d+|\*)|ipc://.+")
+_PORT_MAX: Final = 65_535
+#: Longest path of a socket, in bytes (unix(7), ``sun_path``).
+_SOCKET_PATH_MAX: Final = 107
 
 
 #: Answers to commands and wallet transactions are known for four months, so their files must be there.
@@ -211,7 +211,7 @@ def load(path: Path) -> Loaded:
     effective = msgspec.json.encode(msgspec.to_builtins(public), order="sorted").decode()
     digest = hashlib.sha256(effective.encode()).hexdigest()
     loaded = Loaded(config=config, path=path, effective=effective, digest=digest)
-    found = problems(config, loaded.shoe)
+    found = [*problems(config, loaded.shoe), *_long_sockets(loaded)]
     if found:
         raise ConfigError("\n".join(f"{path}: {line}" for line in found))
     return loaded
@@ -223,11 +223,25 @@ def _decode(path: Path) -> TableConfig:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
     try:
-        return msgspec.toml.decode(raw, type=TableConfig)
+        config = msgspec.toml.decode(raw.decode(), type=TableConfig)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{path}: {_explain(str(error))}") from error
-    except (UnicodeDecodeError, msgspec.DecodeError) as error:
+        raise ConfigError(f"{path}: {explain(str(error), TableConfig)}") from error
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}: not TOML: line {line} is not UTF-8; save the file as UTF-8") from error
+    except msgspec.DecodeError as error:
         raise ConfigError(f"{path}: not TOML: {error}") from error
+    _refuse_nul(path, msgspec.to_builtins(config), "")
+    return config
+
+
+def _refuse_nul(path: Path, value: Any, place: str) -> None:
+    """No name of a file or a device may hold a NUL, which TOML can write."""
+    if isinstance(value, str) and "\0" in value:
+        raise ConfigError(f"{path}: {place}: text may not hold the character NUL")
+    if isinstance(value, dict | list):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            _refuse_nul(path, one, f"{place} {key}" if place else f"[{key}]")
 
 
 def shoe_settings(path: Path) -> ShoeSettings:
@@ -259,6 +273,12 @@ def problems(config: TableConfig, shoe: ShoeSettings) -> list[str]:
         f"[table] {name} {text!r}: tcp://HOST:PORT or ipc://PATH"
         for name, text in (("feed", config.table.feed), ("commands", config.table.commands))
         if not _ENDPOINT.fullmatch(text)
+    ]
+    found += [
+        f"[table] {name} {text!r}: the port must be 1 to {_PORT_MAX}, or * for any"
+        for name, text in (("feed", config.table.feed), ("commands", config.table.commands))
+        # ZeroMQ would take a larger one modulo 65536.
+        if (match := _ENDPOINT.fullmatch(text)) and match[1] not in (None, "*") and int(match[1]) > _PORT_MAX
     ]
     try:
         config.metrics.address()
@@ -315,6 +335,16 @@ def _contradictions(config: TableConfig) -> list[str]:
     return found
 
 
+def _long_sockets(loaded: Loaded) -> list[str]:
+    """``ipc://`` paths the kernel has no room for."""
+    names: tuple[Literal["feed", "commands"], ...] = ("feed", "commands")
+    return [
+        f"[table] {name}: the path {path} is longer than {_SOCKET_PATH_MAX} bytes: choose a shorter one, in /run"
+        for name in names
+        if (path := loaded.endpoint(name).partition("ipc://")[2]) and len(path.encode()) > _SOCKET_PATH_MAX
+    ]
+
+
 def _sources_problems(config: TableConfig, *, names_cards: bool) -> list[str]:
     sources, game = config.validation.sources, config.game
     found = []
@@ -331,48 +361,3 @@ def _sources_problems(config: TableConfig, *, names_cards: bool) -> list[str]:
     if sources == "both" and not names_cards:
         found.append('[validation] sources = "both" needs a shoe that names each card as it is drawn')
     return found
-
-
-def _explain(message: str) -> str:
-    """msgspec's message with the place in TOML words: ``$.game.burn`` becomes ``[game] burn``."""
-    text, _, where = message.partition(" - at `$")
-    steps: list[str] = _STEP.findall(where)
-    kind = _type_at(steps)
-    names = [step for step in steps if not step.startswith("[")]
-    place = f"[{names[0]}] {'.'.join(names[1:])}".strip() if names else "top level"
-    struct = _struct_of(kind)
-    if "unknown field" in text and struct is not None:
-        return f"{place}: {text}; known: {', '.join(struct.__struct_fields__)}"
-    named = [str(value) for value in _literals(kind)]
-    allowed = "; allowed: " + ", ".join(named) if named else ""
-    return f"{place}: {text}{allowed}"
-
-
-def _type_at(steps: list[str]) -> Any:
-    """The type at a path of keys, ``[...]`` for any key of a table or place of a list; None where there is none."""
-    kind: Any = TableConfig
-    for step in steps:
-        args = [arg for arg in typing.get_args(kind) if arg is not type(None)]
-        if step.startswith("["):
-            kind = args[-1] if args else None
-            continue
-        struct = _struct_of(kind)
-        fields = {field.name: field.type for field in msgspec.structs.fields(struct)} if struct else {}
-        kind = fields.get(step)
-    return kind
-
-
-def _struct_of(kind: Any) -> type[msgspec.Struct] | None:
-    """``kind``, or what it is when it is not None, if that is a struct."""
-    for one in (kind, *typing.get_args(kind)):
-        if isinstance(one, type) and issubclass(one, msgspec.Struct):
-            return one
-    return None
-
-
-def _literals(kind: Any) -> Iterator[str | int]:
-    for arg in typing.get_args(kind):
-        if isinstance(arg, str | int):
-            yield arg
-        else:
-            yield from _literals(arg)
