@@ -12,6 +12,7 @@ from controller.bus.errors import BusError
 from controller.bus.keys import load_identities, load_server
 from controller.cli.errors import UsageError
 from controller.config import Loaded, load
+from vision.settings import CameraSettings
 
 
 def add_parser(subparsers: Any) -> None:
@@ -59,7 +60,31 @@ def _not_ready(loaded: Loaded) -> list[str]:
         load_identities(loaded.keys)
     except (BusError, OSError) as error:
         found.append(f"the table will not start: {error}")
+    folder = loaded.journal.parent
+    if not folder.is_dir():
+        found.append(f"the table will not start: there is no folder {folder} for [table] journal")
+    if loaded.camera is not None:
+        found += _camera_not_ready(loaded.camera)
+    elif (sources := loaded.config.validation.sources) != "shoe":
+        found.append(f'[validation] sources = "{sources}" and no [camera]: every card will wait for one')
     port = loaded.shoe.port
     if "://" not in port and not Path(port).exists():
         found.append(f"nothing is at [shoe] port {port}; the table waits for it")
+    return found
+
+
+def _camera_not_ready(settings: CameraSettings) -> list[str]:
+    from vision.layout import LayoutError, load  # numpy: only where there is a camera
+    from vision.profiles import ProfileError, load_profile
+
+    found = []
+    try:
+        load(settings.layout)
+    except LayoutError as error:
+        found.append(f"[camera] layout: the camera will not start: {error}")
+    for name in settings.profiles:
+        try:
+            load_profile(name)
+        except ProfileError as error:
+            found.append(f"[camera] profiles: the camera will not start: {error}")
     return found

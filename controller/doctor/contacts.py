@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import socket
 from collections import Counter
+from pathlib import Path
 
 from controller.bus import keys
 from controller.bus.errors import BusError
@@ -75,6 +78,13 @@ def endpoints(loaded: Loaded, pid: int | None) -> list[Finding]:
 
 
 def _endpoint(check: str, endpoint: str, taken: bool, pid: int | None) -> Finding:
+    if pid is None and (why_not := _refused(endpoint)):
+        return failure(
+            check,
+            f"{endpoint} cannot be listened at: {why_not}",
+            "the table could not start",
+            "name an address of this machine (ip -br address), * for all, or a socket in a folder that is there",
+        )
     if taken and pid is None:
         return failure(
             check,
@@ -92,6 +102,32 @@ def _endpoint(check: str, endpoint: str, taken: bool, pid: int | None) -> Findin
     return ok(check, f"{endpoint}, {'the table listens' if taken else 'free'}")
 
 
+def _refused(endpoint: str) -> str:
+    """Why this machine or user could not listen at ``endpoint``, whoever has it now; empty if one could."""
+    kind, _, rest = endpoint.partition("://")
+    if kind == "ipc":
+        folder = Path(rest).parent
+        if not folder.is_dir():
+            return f"there is no folder {folder}"
+        return "" if os.access(folder, os.W_OK | os.X_OK) else f"this user may not write in {folder}"
+    host, port = _host_and_port(rest)
+    if host == "*" or host in (name for _, name in socket.if_nameindex()):
+        return ""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        return "" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
+    return ""
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
 def listens(endpoint: str) -> bool:
     """Whether somebody answers at ``tcp://HOST:PORT`` or ``ipc://PATH``."""
     kind, _, rest = endpoint.partition("://")
@@ -102,10 +138,9 @@ def listens(endpoint: str) -> bool:
             except OSError:
                 return False
             return True
-    host, _, port = rest.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
+    host, port = _host_and_port(rest)
     try:
-        with socket.create_connection(("127.0.0.1" if host in ("*", "0.0.0.0") else host, int(port)), timeout=1):
+        with socket.create_connection(("127.0.0.1" if host in ("*", "0.0.0.0") else host, port), timeout=1):
             return True
     except OSError:
         return False

@@ -64,6 +64,9 @@ def journal(loaded: Loaded, pid: int | None) -> list[Finding]:
         return [
             note("journal", f"{path} is not there yet", "the first start makes it", "nothing, if the table is new")
         ]
+    if not path.is_file():
+        do = "name a file in [table] journal"
+        return [failure("journal", f"{path} is a folder or device, not a file", _WHY, do)]
     try:
         require_private(str(path))
     except JournalError as error:

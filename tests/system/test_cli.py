@@ -164,6 +164,17 @@ def test_check_of_a_good_file(dealerd: Run, good: Path) -> None:
     assert [p.name for p in good.parent.iterdir()] == ["table.toml"], "a check leaves nothing behind"
 
 
+def test_check_names_what_is_not_there_yet(dealerd: Run, good: Path) -> None:
+    camera = '[validation]\nsources = "both"\n[camera]\nsource = "/dev/video0"\nlayout = "nix"\nprofiles = ["none"]\n'
+    good.write_text(GOOD.replace("t.journal", "none/t.journal") + camera)
+    status, _, err = dealerd("run", good, "--check")
+    assert status == 0
+    for words in ("there is no folder", "[camera] layout: the camera will not start: nix", "[camera] profiles: "):
+        assert words in err
+    good.write_text(GOOD + camera.partition("[camera]")[0])
+    assert 'sources = "both" and no [camera]' in dealerd("run", good, "--check")[2]
+
+
 WRONG_FILES = {
     # name: (old, new, what the message must name)
     "table: unknown key": ("[game]", 'colour = "red"\n[game]', "[table] colour known: id"),

@@ -193,6 +193,11 @@ def test_an_old_sqlite_fails_once(table: Loaded, place: Place, monkeypatch: pyte
     assert "99.0.0 is needed" in found(findings, "SQLite").found
 
 
+def test_a_folder_in_place_of_a_journal_fails(table: Loaded) -> None:
+    one = found(record.journal(rewrite(table, '"t.journal"', '"keys"'), None), "journal")
+    assert (one.level, one.do) == ("failure", "name a file in [table] journal")
+
+
 def test_a_folder_that_is_missing_fails(table: Loaded) -> None:
     bad = rewrite(table, '"t.journal"', '"nowhere/t.journal"')
     one = found(record.journal(bad, None), "journal")
@@ -285,6 +290,27 @@ def test_addresses_are_free_before_the_start_and_answered_after_it(table: Loaded
         assert "another program listens" in found(contacts.endpoints(taken, None), "feed address").found
         assert wrong(contacts.endpoints(taken, 1)) == {"commands address": "failure"}
     assert wrong(contacts.endpoints(taken, None)) == {}
+
+
+@pytest.mark.parametrize(
+    ("feed", "words"),
+    [
+        ("tcp://192.0.2.1:5701", "Cannot assign requested address"),
+        ("ipc://nowhere/f.sock", "there is no folder"),
+    ],
+)
+def test_an_address_that_is_not_this_machines_fails(table: Loaded, feed: str, words: str) -> None:
+    one = found(contacts.endpoints(rewrite(table, "ipc://f.sock", feed), None), "feed address")
+    assert one.level == "failure"
+    assert words in one.found
+
+
+@pytest.mark.parametrize("feed", ["tcp://lo:5799", "tcp://*:5799", "tcp://127.0.0.1:5799"])
+def test_names_and_numbers_of_this_machine_are_good(
+    table: Loaded, monkeypatch: pytest.MonkeyPatch, feed: str
+) -> None:
+    monkeypatch.setattr(contacts, "listens", lambda _: False)  # whatever runs on this machine
+    assert wrong(contacts.endpoints(rewrite(table, "ipc://f.sock", feed), None)) == {}
 
 
 # --- device -------------------------------------------------------------------------------------------------------
