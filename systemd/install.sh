@@ -83,7 +83,9 @@ fi
 for journal in "$root$state"/*.journal; do
     [ -e "$journal" ] || continue
     owner=$(stat -c %u:%g "$journal")
-    "$root$home/venv/bin/python" -m controller.cli journal upgrade "$journal"
+    "$root$home/venv/bin/python" -m controller.cli journal upgrade "$journal" ||
+        fail "$journal is as it was: mend what is said above, then: dealerd journal upgrade $journal
+         the program before is in $root$home/venv.old"
     for left in "$journal"*; do chown "$owner" "$left"; done
 done
 
