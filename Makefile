@@ -76,6 +76,7 @@ lock: $(READY)           ## write requirements.lock and requirements-run.lock an
 
 bench-vision: $(READY)   ## the recogniser on the labelled photographs and clips (DEALERD_SHARED), and its time a frame
 	$(PY) tests/vision/bench.py
+	$(VENV)/bin/dealerd bench vision
 
 crossvalidate-vision: $(READY)  ## the recogniser's thresholds chosen anew without each deck in turn (DEALERD_SHARED); 10 minutes
 	$(PY) tests/vision/crossvalidate.py

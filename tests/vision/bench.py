@@ -1,4 +1,4 @@
-"""``make bench-vision``: the recogniser on the labelled photographs and clips, as a table, and its time a frame.
+"""``make bench-vision``: the recogniser on the labelled photographs and clips, as a table.
 
 Needs the shared material (``DEALERD_SHARED``, or a folder ``shared`` beside the project). Enrolled: for each group a
 profile is made from some of its pictures, chosen so that they show every rank and suit; those are not scored.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from calibration.deck import Labelled, enrol
@@ -166,81 +164,17 @@ def clips(folder: Path) -> None:
         )
 
 
-def frames() -> None:
-    """Medians of one 1080p frame of a drawn table with seven cards, beside a bare threshold-and-contours pass.
-
-    settled: what the camera service does with each of 75 frames while all seven lie still and are told, its looks at
-    each card once a second included; locating: a whole frame, nothing read; all new: located and read.
-    """
-    from random import Random
-
-    from vision.simulated.felt import Felt
-    from vision.simulated.render import Conditions, Renderer
-    from vision.simulated.scene import scene
-    from vision.watch import Watcher
-
-    table = scene("boundless")
-    felt = Felt(table, Random(1), speed=0)
-    deal = ["KS", "7D", "TC", "3H", "QD", "9S", "AC"]
-    places = ["dealer/0", "dealer/1", "dealer/2", "player/0", "player/1", "player/2", "player/3"]
-    for card, position in zip(deal, places, strict=True):
-        felt.place(card, position, 0.0)
-    size = (1920, 1080)
-    renderer = Renderer(table, size, 1)
-    images = [np.asarray(renderer.frame(felt.cards, [], Conditions(), felt.version), np.uint8) for _ in range(4)]
-    layout = table.layout(size)
-    recogniser = Recogniser([load_profile("live-casino")], layout.geometry())
-    watcher, clock = Watcher(recogniser, layout), iter(range(10_000))
-
-    def watch() -> list[str]:
-        number = next(clock)
-        return [str(told.card) for told in watcher.frame(images[number % 4], number / 25)]
-
-    told = sorted(card for _ in range(25) for card in watch())
-
-    def bare() -> object:
-        grey = cv2.GaussianBlur(cv2.cvtColor(images[0], cv2.COLOR_BGR2GRAY), (5, 5), 0)
-        _, mask = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)
-        return cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
-
-    spent: dict[str, list[float]] = {}
-    kinds = {
-        "bare": bare,
-        "settled": watch,
-        "locating": lambda: recogniser.locate(images[0]),
-        "all new": lambda: recogniser.read(images[0]),
-    }
-    for _ in range(75):
-        for name, work in kinds.items():
-            begun, cpu = time.perf_counter(), time.process_time()
-            work()
-            spent.setdefault(name, []).append((time.perf_counter() - begun) * 1000)
-            spent.setdefault(name + " cpu", []).append((time.process_time() - cpu) * 1000)
-    named = sorted(one.card for one in recogniser.read(images[0]) if one.card)
-    print(f"1080p, seven cards, {len(named)} named, right {named == sorted(deal)}, told right {told == sorted(deal)}")
-    for name in kinds:
-        ratio = statistics.median(a / b for a, b in zip(spent[name], spent["bare"], strict=True))
-        middle, cpu = statistics.median(spent[name]), statistics.median(spent[name + " cpu"])
-        print(
-            f"  {name:8} median {middle:6.1f} ms (cpu {cpu:.1f}, most {max(spent[name + ' cpu']):.1f}), "
-            f"{ratio:.1f} times the bare pass",
-            flush=True,
-        )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", nargs="*", help="enrolled, all, clips, frames; everything if left out")
+    parser.add_argument("part", nargs="*", help="enrolled, all, clips; everything if left out")
     parser.add_argument("--groups", default="", help="only these groups of photographs, comma separated")
     parser.add_argument("--keep", type=Path, help="folder for the predictions")
     args = parser.parse_args()
-    parts = args.part or ["frames", "clips", "enrolled", "all"]
+    parts = args.part or ["clips", "enrolled", "all"]
     groups = [name for name in args.groups.split(",") if name]
     with tempfile.TemporaryDirectory() as scratch:
         work = args.keep or Path(scratch)
         work.mkdir(parents=True, exist_ok=True)
-        if "frames" in parts:
-            frames()
         folder = shared()
         if "clips" in parts:
             clips(folder)
