@@ -147,6 +147,8 @@ class Checks:
                 self.playing = False
                 self.waiting.clear()
                 self.cards_of.clear()
+                if not isinstance(fact, f.ShoeChangeStarted | f.ShiftEnded):
+                    self.places.clear()  # what lies there belongs to no round: drawn again it is another card
                 for kept in list(self.line.kept):
                     self.line.put_aside(kept)
 
