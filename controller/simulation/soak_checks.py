@@ -207,6 +207,8 @@ class Checks:
                 self.line.put_aside(card)
             elif fact.resolution == "use_as_next":
                 self.line.put_aside(card, keep=True)
+            elif fact.resolution == "rescan" and card in self.line.kept:  # it comes back to be read again
+                self.line.place_kept(card, behind=tuple(self.claims.values()))
 
     # --- cards -----------------------------------------------------------------------------------------------------
 

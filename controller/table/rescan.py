@@ -8,24 +8,24 @@ from controller.table.draft import Draft
 
 
 def rescanned(draft: Draft, card: str) -> None:
-    """One card read again: it must be the recorded one; beyond the record it is new."""
+    """One card read again: it must be the recorded one; beyond the record it is new, but not while something else
+    holds the table, when nothing is to pass the reader."""
     rescan = draft.state.rescan
     assert rescan is not None
-    if rescan.done < len(rescan.expected):
-        recorded = rescan.expected[rescan.done]
-        if card != recorded and recorded != HIDDEN:
-            draft.incident(
-                "M-30",
-                expected=f"card {rescan.done + 1} as recorded",
-                actual="another card",
-                cards=(card,),
-                ledger="known",  # it lies on the felt, so most likely it is one of those recorded
-            )
-            return
-        draft.emit(f.CardRescanned(card=card))
-    else:
-        draft.emit(f.CardRescanned(card=card, extra=True))
+    recorded = rescan.expected[rescan.done] if rescan.done < len(rescan.expected) else None
+    if recorded not in (None, HIDDEN, card):
+        _doubt(draft, card, f"card {rescan.done + 1} as recorded", "another card")
+        return
+    if recorded in (None, HIDDEN) and set(draft.state.holds) != {rescan.hold}:
+        _doubt(draft, card, "no card while the table is held", "a card passed the reader")
+        return
+    draft.emit(f.CardRescanned(card=card, extra=recorded is None))
     end_rescan(draft)
+
+
+def _doubt(draft: Draft, card: str, expected: str, actual: str) -> None:
+    """It lies on the felt, so most likely it is one of those recorded."""
+    draft.incident("M-30", expected=expected, actual=actual, cards=(card,), ledger="known")
 
 
 def end_rescan(draft: Draft) -> None:

@@ -613,3 +613,21 @@ def test_a_deadline_that_is_not_due_does_nothing(bench: Any) -> None:
     b.ok("pause", reason="x")
     assert b.put(DeadlineInput("step")).records == ()
     assert b.state.phase == "deciding"
+
+
+def test_M_30_a_card_that_passes_the_reader_while_the_rescan_is_paused_proves_nothing(bench: Any) -> None:
+    b = dealing(bench)
+    b.cards("TC 6H")
+    b.shoe(e.PortLost("unplugged"), e.PortRestored("pty"))
+    b.resolve("rescan", cards=3)
+    b.cards("TC 6H")
+    b.ok("pause", reason="a look at the felt")
+    b.cards("9S")  # the lost card, or another one
+    assert b.incident == "M-30"
+    assert len(b.state.round.cards) == 2
+    b.ok("resume", reason="seen")
+    b.resolve("resume")
+    b.resolve("rescan", cards=3)
+    b.cards("TC 6H 9S")
+    assert not b.state.holds
+    assert [c.card for c in b.state.round.cards] == ["TC", "6H", "9S"]
