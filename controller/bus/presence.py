@@ -11,7 +11,7 @@ from typing import Final
 #: A connection that sent commands over at least so many seconds was a game server's.
 LASTING_S: Final = 30.0
 #: A lost line that is up again within so many seconds was none.
-GRACE_S: Final = 3.0
+GRACE_S: Final = 5.0
 
 
 class Presence:
