@@ -404,7 +404,8 @@ def authorise(envelope: Envelope, *, role: str, person: str) -> Command:
     if args_type is None:
         raise Refusal("unknown_command", f"there is no command {name[:40]!r}", expected=", ".join(sorted(COMMANDS)))
     if name not in ROLES.get(role, frozenset()):
-        raise Refusal("forbidden", f"role {role} may not send {name}")
+        may = " or ".join(one for one, names in ROLES.items() if name in names)
+        raise Refusal("forbidden", f"role {role} may not send {name}", expected=f"a key of role {may}")
     try:
         args = msgspec.convert(envelope.args, args_type)
     except msgspec.ValidationError as error:

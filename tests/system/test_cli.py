@@ -408,7 +408,8 @@ def test_ctl_and_watch_with_a_table(dealerd: Run, rig: Callable[..., Any]) -> No
     status, _, err = dealerd("ctl", table.file, "--seen-seq", "0", "void", "--reason", "r")
     assert (status, "refused" in err) == (1, True)
     status, _, err = dealerd("ctl", "--as", "dealer/dana", table.file, "start_shift")
-    assert (status, "refused (forbidden)" in err) == (1, True)
+    assert err == "refused (forbidden): role dealer may not send start_shift\nexpected: a key of role supervisor\n"
+    assert status == 1
     status, _, err = dealerd("ctl", table.file, "pause", "--reason", "r")
     assert (status, "--as" in err, "dealer/dana" in err) == (2, True, True)  # nobody signs for somebody else
     status, _, err = dealerd("ctl", "--as", "dealer/dana", table.file, "pause", "--reason", "")
