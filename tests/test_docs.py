@@ -33,6 +33,13 @@ def test_every_public_fact_is_described(feed: str) -> None:
             assert f"`{name}`" in feed, f"{kind.__struct_config__.tag} has {name}"
 
 
+def test_every_public_fact_has_been_announced() -> None:
+    told = (DOCS / "feed-changes.md").read_text()
+    kinds = [k for k in vars(facts).values() if isinstance(k, type) and issubclass(k, facts.Fact)]
+    tags = {k.__struct_config__.tag for k in kinds if k.PUBLIC and k is not facts.Fact}
+    assert {tag for tag in tags if f"`{tag}`" not in told} == set()
+
+
 def test_every_command_and_code_is_described(feed: str) -> None:
     for word in (*COMMANDS, *CODES):
         assert f"`{word}`" in feed
