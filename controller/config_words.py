@@ -29,12 +29,12 @@ def explain(message: str, kind: type[msgspec.Struct]) -> str:
     steps: list[str] = _STEP.findall(where)
     at = _type_at(steps, kind)
     names = [step for step in steps if not step.startswith("[")]
+    if len(steps) > 1 and steps[1][1:-1].isdecimal():  # which of several sections
+        names[0] += steps[1]
     place = f"[{names[0]}] {'.'.join(names[1:])}".strip() if names else "top level"
     struct = _struct_of(at)
     if (missing := re.search(r"missing required field `(.+)`", text)) is not None:
-        what = (
-            f"`{missing[1]}` is missing" if names else f"section [{missing[1]}] is missing: take one from examples/"
-        )
+        what = f"`{missing[1]}` is missing" if names else f"section [{missing[1]}] is missing"
         return f"{place}: {what}"
     if (unknown := re.search(r"unknown field `(.+)`", text)) is not None and struct is not None:
         known = struct.__struct_fields__

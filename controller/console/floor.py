@@ -12,6 +12,7 @@ from controller.bus import keys
 from controller.bus.errors import KeysError
 from controller.config import ConfigError
 from controller.config import load as load_table
+from controller.config_words import explain
 from controller.contact import Contact
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
@@ -124,7 +125,7 @@ def load(path: Path) -> Floor:
     try:
         file = msgspec.toml.decode(raw, type=FloorFile)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{path}: {_explain(str(error))}") from error
+        raise ConfigError(f"{path}: {explain(str(error), FloorFile)}") from error
     except (UnicodeDecodeError, msgspec.DecodeError) as error:
         raise ConfigError(f"{path}: not TOML: {error}") from error
     found = _problems(file.console)
@@ -224,16 +225,3 @@ def _is_local(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _explain(message: str) -> str:
-    """msgspec's message with the place in TOML words."""
-    text, _, where = message.partition(" - at `$")
-    section, _, key = where.rstrip("`").lstrip(".").partition(".")
-    name = section.partition("[")[0]
-    place = f"[{section}] {key}".strip() if section else "top level"
-    kinds = {"console": ConsoleSection, "tables": TableEntry, "demo": DemoSection, "": FloorFile}
-    known = (
-        f"; known: {', '.join(kinds[name].__struct_fields__)}" if "unknown field" in text and name in kinds else ""
-    )
-    return f"{place}: {text}{known}"

@@ -60,7 +60,7 @@ def test_a_table_on_another_machine(folder: Path) -> None:
         ('[[tables]]\nfile = "bb-1.toml"\nid = "bb-1"\n', "leave them out"),
         ('[[tables]]\nfile = "bb-1.toml"\nkey = "keys/observer/none.key_secret"\n', "dealerd keys person"),
         ('[[tables]]\nfile = "bb-1.toml"\ncamera = "ftp://x"\n', "http://HOST:PORT"),
-        ('[[tables]]\nfile = "bb-1.toml"\ncolour = "x"\n', "unknown field"),
+        ('[[tables]]\nfile = "bb-1.toml"\ncolour = "x"\n', "[tables[0]]: unknown key `colour`; known: "),
         ('[console]\nlisten = "0.0.0.0:8700"\n[[tables]]\nfile = "bb-1.toml"\n', "in the clear"),
         ('[console]\nlisten = "nowhere"\n[[tables]]\nfile = "bb-1.toml"\n', "HOST:PORT"),
         ('[console]\nlock_after_s = 0\n[[tables]]\nfile = "bb-1.toml"\n', "lock_after_s"),
