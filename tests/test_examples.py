@@ -8,9 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from controller.bus import keys
 from controller.cards import DECKS, FACES
 from controller.cli import main
 from controller.config import TableConfig, load
+from controller.console import floor as floors
 from controller.rules.options import GameOptions
 from drivers.registry import PROTOCOLS
 from drivers.settings import ShoeSettings
@@ -20,7 +22,8 @@ from vision.profiles import load_profile
 from vision.settings import CameraSettings
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-FILES = sorted(EXAMPLES.glob("*.toml"))
+FLOOR = EXAMPLES / "floor.toml"
+FILES = sorted(set(EXAMPLES.glob("*.toml")) - {FLOOR})
 GAMES = [file for file in FILES if not file.name.startswith("device-")]
 DEVICES = [file for file in FILES if file.name.startswith("device-")]
 _BEHIND = re.compile(r"^# ([a-z_]+ = )", re.MULTILINE)
@@ -101,6 +104,29 @@ def test_every_key_of_a_camera_is_shown_with_its_default(at: Path) -> None:
     assert msgspec.structs.replace(shown, width=0, height=0, fps=0.0) == plain
     load_layout(shown.layout)
     assert [load_profile(name).name for name in shown.profiles] == ["live-casino"]
+
+
+@pytest.mark.parametrize("shown", [False, True], ids=["as it stands", "with every key of the console shown"])
+def test_the_floor_is_good_and_shows_every_key(tmp_path: Path, shown: bool) -> None:
+    etc = str(tmp_path)
+    for table in ("bb-1", "bac-3", "bb-2"):
+        keys.make_server(tmp_path / "keys" / table)
+        keys.make_person(tmp_path / "keys" / table, "observer", "console")
+    for name, game in (("bb-1", "boundless"), ("bac-3", "baccarat")):
+        text = (EXAMPLES / f"{game}.toml").read_text()
+        (tmp_path / f"{name}.toml").write_text(text.replace("/etc/dealerd", etc))
+    text = FLOOR.read_text().replace("/etc/dealerd", etc)
+    if shown:
+        text = re.sub(r"^# ((?:[a-z_]+ = |\[\[).*)", r"\1", text, flags=re.MULTILINE)
+    (tmp_path / "floor.toml").write_text(text)
+    floor = floors.load(tmp_path / "floor.toml")
+    assert list(floor.places) == (["bb-1", "bac-3", "bb-2"] if shown else ["bb-1"])
+    # The unit may write there and nowhere else.
+    assert floor.data == Path("/var/lib/dealerd/console")
+    set_here = {"data": floor.console.data, "key": floor.console.key}
+    assert floor.console == floors.ConsoleSection(**set_here)
+    for section in (floors.ConsoleSection, floors.TableEntry):
+        assert all(re.search(rf"^(# )?{name} =", text, re.MULTILINE) for name in section.__struct_fields__)
 
 
 def test_no_two_examples_share_an_address(at: Path) -> None:

@@ -181,6 +181,8 @@ def _private_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"{folder}: cannot be made: {error.strerror}") from error
+        raise ConfigError(
+            f"{folder}: cannot be made: {error.strerror}; give [console] data, a folder that this user may write"
+        ) from error
     if folder.stat().st_mode & 0o077:
         raise ConfigError(f"{folder} may be read by others; run: chmod 700 {folder}")
