@@ -1,6 +1,7 @@
 #!/bin/sh
-# `make test-install`, as root: a bare Debian in a folder, dealerd installed into it as on a machine of its own, a
-# simulated table played there by the user dealerd, then installed again over it. Takes minutes; needs debootstrap.
+# `make test-install`, as root: a bare Debian in a folder, dealerd installed into it as on a machine of its own, a table
+# set up as docs/how-to/install.md says, a simulated one played there by the user dealerd, then installed again over it.
+# Takes minutes; needs debootstrap.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d /var/tmp/dealerd-chroot.XXXXXX)
@@ -30,16 +31,33 @@ test "$(inside stat -c '%U:%G %a' /var/lib/dealerd)" = "dealerd:dealerd 700"
 inside systemd-analyze verify dealerd@bb-1.service dealerd-alarm@bb-1.service dealerd.target
 as_dealerd() { inside setpriv --reuid dealerd --regid dealerd --init-groups env HOME=/var/lib/dealerd "$@"; }
 
+say "what docs/how-to/install.md has people do: table file, keys, doctor, screens"
+inside install -m 0640 -g dealerd /opt/dealerd/share/examples/boundless.toml /etc/dealerd/bb-1.toml
+as_dealerd dealerd keys server /etc/dealerd/keys/bb-1
+for who in "supervisor anna" "supervisor olga" "dealer ben" "game_server platform" "observer console"; do
+    as_dealerd dealerd keys person /etc/dealerd/keys/bb-1 $who
+done
+as_dealerd dealerd run /etc/dealerd/bb-1.toml --check
+as_dealerd dealerd doctor /etc/dealerd/bb-1.toml >"$work/doctor" || true
+grep -E '^(failure|1 failure)' "$work/doctor" # the shoe, which is not there, and nothing else
+test "$(grep -c '^failure' "$work/doctor")" = 1
+grep -q '^failure  shoe ' "$work/doctor"
+inside install -m 0640 -g dealerd /opt/dealerd/share/examples/floor.toml /etc/dealerd/floor.toml
+as_dealerd dealerd console /etc/dealerd/floor.toml --check
+as_dealerd timeout 30 dealerd console /etc/dealerd/floor.toml >"$work/console" 2>&1 || true
+grep -q 'log on as admin with the password' "$work/console" || { cat "$work/console"; exit 1; }
+test "$(inside stat -c '%U:%G %a' /var/lib/dealerd/console)" = "dealerd:dealerd 700"
+
 say "a simulated table, played by the user dealerd"
 as_dealerd dealerd demo --game baccarat --rounds 5 --speed 0 --json --folder /var/lib/dealerd/evening | tail -1
 as_dealerd cp /var/lib/dealerd/evening/table.journal /var/lib/dealerd/bb-1.journal
-inside sh -c 'echo "# mine" > /etc/dealerd/bb-1.toml'
+inside sh -c 'echo "# mine" >> /etc/dealerd/bb-1.toml'
 before=$(as_dealerd dealerd journal verify --json /var/lib/dealerd/bb-1.journal)
 
 say "make install again, over it"
 inside make -s -C /src install
 test "$before" = "$(as_dealerd dealerd journal verify --json /var/lib/dealerd/bb-1.journal)"
-test "$(inside cat /etc/dealerd/bb-1.toml)" = "# mine"
+test "$(inside tail -1 /etc/dealerd/bb-1.toml)" = "# mine"
 test "$(inside stat -c '%U:%G %a' /var/lib/dealerd/bb-1.journal)" = "dealerd:dealerd 600"
 test -x "$root/opt/dealerd/venv.old/bin/dealerd"
 say "good: $(du -sh --exclude=wheels "$root/opt/dealerd/venv" | cut -f1) in /opt/dealerd/venv"
