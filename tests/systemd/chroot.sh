@@ -44,8 +44,15 @@ test "$(grep -c '^failure' "$work/doctor")" = 1
 grep -q '^failure  shoe ' "$work/doctor"
 inside install -m 0640 -g dealerd /opt/dealerd/share/examples/floor.toml /etc/dealerd/floor.toml
 as_dealerd dealerd console /etc/dealerd/floor.toml --check
-as_dealerd timeout 30 dealerd console /etc/dealerd/floor.toml >"$work/console" 2>&1 || true
-grep -q 'log on as admin with the password' "$work/console" || { cat "$work/console"; exit 1; }
+as_dealerd sh -euc '
+    log=/var/lib/dealerd/console.log
+    dealerd console /etc/dealerd/floor.toml >$log 2>&1 &
+    until grep -q "log on as admin with the password" $log; do
+        kill -0 $! 2>/dev/null || { cat $log; exit 1; }
+        sleep 0.2
+    done
+    kill $!
+    wait $! || true'
 test "$(inside stat -c '%U:%G %a' /var/lib/dealerd/console)" = "dealerd:dealerd 700"
 
 say "a simulated table, played by the user dealerd"
