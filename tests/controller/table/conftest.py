@@ -24,6 +24,10 @@ SENDER = {
     "follow": "game_server", "load_shoe": "dealer", "pause": "supervisor",
 }  # fmt: skip
 
+RESOLUTIONS = frozenset(
+    {"resume", "rescan", "enter_card", "reassign", "burn_card", "use_as_next", "void_round", "void_round_and_shoe"}
+)
+
 
 class Bench:
     """Drives one table and keeps every record."""
@@ -59,6 +63,9 @@ class Bench:
         self.table.accept(outcome)
         self.records += outcome.records
         self.check_fold()
+        for record in outcome.records:
+            if isinstance(record.fact, f.IncidentRaised):
+                self.check_resolutions(record.fact)
         return outcome
 
     def check_fold(self) -> None:
@@ -66,6 +73,22 @@ class Bench:
         again = Table(self.setting)
         again.replay(f.decode_fact(f.encode_fact(r.fact)) for r in self.records)
         assert again.state == self.state
+
+    def check_resolutions(self, raised: f.IncidentRaised) -> None:
+        """Whatever is not listed as legal for an incident is refused, whoever asks."""
+        for name in RESOLUTIONS.difference(raised.resolutions):
+            args = {
+                "incident": raised.incident,
+                "resolution": name,
+                "reason": "x",
+                "position": "player/0",
+                "cards": 4,
+            }
+            envelope = Envelope(id="test-illegal", command="resolve", args=args, seen_seq=self.state.seq)
+            what = CommandInput(authorise(envelope, role="supervisor", person="pat"), "20261129")
+            refusal = self.table.decide(what, self.now, bytes(32)).refusal
+            assert refusal is not None, f"{raised.code}: {name}"
+            assert refusal.code in ("not_legal", "no_incident"), f"{raised.code}: {name}: {refusal}"
 
     def start(self, away_ms: int = 0) -> None:
         self.put(Start("test", "digest", "{}", away_ms))

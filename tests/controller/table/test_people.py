@@ -282,6 +282,40 @@ def test_M_11_a_card_stays_only_at_a_free_place_of_the_deal(bench: Any, to: str 
     assert "seat/1/hand/0/1" in (refused.expected or "")
 
 
+def test_M_11_a_card_left_at_another_place_is_recorded_there_and_the_free_one_is_dealt(bench: Any) -> None:
+    b = seated(bench)
+    b.cards("TC 6H 9S")  # the third lies at seat 1, not with the dealer
+    b.ok("report", code="M-11", role="dealer")
+    b.resolve("reassign", position="seat/1/hand/0/1")
+    assert b.last(f.IncidentResolved).resolution == "reassign"
+    b.cards("5D 8C")
+    assert {c.position: c.card for c in b.state.round.cards} == {
+        "seat/1/hand/0/0": "TC", "seat/2/hand/0/0": "6H", "seat/1/hand/0/1": "9S", "dealer/0": "5D",
+        "seat/2/hand/0/1": "8C",
+    }  # fmt: skip
+    assert b.step == "decide seat/1/hand/0@2"
+
+
+@pytest.mark.parametrize("policy", ["leave_and_compensate", "reassign", "void"])
+def test_M_13_a_seat_skipped_is_served_or_the_round_is_void_by_policy(bench: Any, policy: str) -> None:
+    b = seated(bench, position_error_policy=policy)
+    b.cards("TC")  # it lies at seat 2: seat 1 was left out
+    b.ok("report", code="M-13", role="dealer")
+    if policy == "void":
+        b.resolve("void_round_and_shoe")
+        assert (b.state.phase, b.last(f.RoundVoided).shoe) == ("voided", True)
+        return
+    if policy == "reassign":  # the card was moved to where it belongs
+        b.resolve("resume")
+        assert b.step == "draw seat/2/hand/0/0"
+    else:
+        b.resolve("reassign", position="seat/2/hand/0/0")
+        assert b.step == "draw seat/1/hand/0/0"
+    b.cards("6H")
+    assert b.state.round.at("seat/2/hand/0/0") == ("6H" if policy == "reassign" else "TC")
+    assert b.step == "draw dealer/0"
+
+
 def test_M_13_by_policy_a_card_is_moved_or_the_round_is_void(bench: Any) -> None:
     b = seated(bench, position_error_policy="reassign")
     b.cards("TC")

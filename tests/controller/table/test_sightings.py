@@ -232,6 +232,23 @@ def test_M_15_the_hole_card_is_open_too_early(bench: Any) -> None:
     assert forms[0] == forms[1] == forms[2]
 
 
+@pytest.mark.parametrize("resolution", ["resume", "void_round"])
+def test_M_15_everybody_saw_it_or_the_round_is_void(bench: Any, resolution: str) -> None:
+    b = watching(bench)
+    deal(b, "player/0=TC dealer/0=6H player/1=9S dealer/1=KD")
+    see(b, ("dealer/1", "KD"))
+    assert b.incident == "M-15"
+    b.resolve(resolution)
+    if resolution == "void_round":
+        assert b.state.phase == "voided"
+        return
+    assert b.step == "decide main@2"
+    b.demand("main", 2, False)
+    b.demand("dealer", 2, True)
+    deal(b, "dealer/2=8H")
+    assert b.state.phase == "result"
+
+
 def turned(bench: Any) -> Any:
     """Main stands; the hole card, a king by the shoe, has been announced: the dealer has 16 and draws, or 17."""
     b = watching(bench)
