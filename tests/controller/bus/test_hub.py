@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import zmq
 
+from controller.bus import hub as hubs
 from controller.bus import keys, transport, wire
 from controller.bus.client import TableClient
 from controller.bus.errors import BusError, CommandRefused, KeysError
@@ -253,6 +254,30 @@ def test_close_is_bounded_with_peers_that_do_not_read(keys_dir: Path, sockets: A
     hub.close()
     with pytest.raises(BusError, match="closed"):
         hub.publish(b"")
+
+
+def test_a_subscriber_who_does_not_read_loses_frames_and_holds_nobody_up(
+    keys_dir: Path, sockets: Any, dealer_pair: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hubs, "FEED_HWM", 50)  # a queue that fills soon
+    server_key = keys.load_server_public(keys_dir)
+    with Hub("tcp://127.0.0.1:*", "tcp://127.0.0.1:*", keys_dir, "table/t/") as hub:
+        slow, quick = (sockets(zmq.SUB, hub.feed_address, server_key, dealer_pair) for _ in range(2))
+        slow.setsockopt(zmq.RCVHWM, 1)
+        for feed in (slow, quick):  # both are there before it begins
+            while not feed.poll(20):
+                hub.publish(b"0")
+                hub.poll(0)
+        for n in range(1, 1_001):
+            hub.publish(b"%d:" % n + b"x" * 30_000)
+            while (seen := int(receive(quick)[1].partition(b":")[0])) == 0:
+                pass
+            assert seen == n
+        got = []
+        while slow.poll(QUIET_MS):
+            got.append(int(slow.recv_multipart()[1].partition(b":")[0]))
+        assert got == sorted(got)
+        assert len({*got}) < 1_000  # the gap shows in the numbers: `since` fills it
 
 
 def test_a_flood_of_refused_connections_stops_neither_poll_nor_close(keys_dir: Path) -> None:

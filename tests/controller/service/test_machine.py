@@ -37,11 +37,13 @@ class Hub:
     def __init__(self) -> None:
         self.answer: dict[str, Any] = {}
         self.here: bool | None = None
+        self.heard: list[str] = []
 
     def game_server_here(self) -> bool | None:
         return self.here
 
-    def publish(self, frame: bytes) -> None: ...
+    def publish(self, frame: bytes) -> None:
+        self.heard.append(json.loads(frame)["type"])
 
     def wake(self) -> None: ...
 
@@ -57,6 +59,8 @@ class Rig:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, decisions: Decisions = "platform") -> None:
         self.now, self.wall, self.free, self.full = 1_000_000, 1_800_000_000_000, 2**40, False
+        self.slow_ms = 0
+        self.unheard: list[str] = []  # what was published when the last slow commit began
         monkeypatch.setattr(actors, "monotonic_ms", lambda: self.now)
         self.journal = Journal.create_or_open(folder / "t.journal", table="t-1", now_ms=0, on_commit=self._commit)
         book = BookSetting(table="t-1", game="baccarat", wallet="embedded") if decisions == "book" else None
@@ -79,6 +83,9 @@ class Rig:
     def _commit(self, when: str) -> None:
         if self.full and when == "before_commit":
             raise JournalFull("the disk is full; free some space on its disk")
+        if self.slow_ms and when == "before_commit":
+            self.unheard = list(self.hub.heard)
+            self.now += self.slow_ms
 
     def put(self, *events: e.Event) -> None:
         self.actor.put([Reading(received_ns=0, raw=b"", event=event) for event in events])
@@ -143,6 +150,34 @@ def test_the_table_stops_before_the_disk_is_full_and_goes_on_by_itself(rig: Rig)
     rig.second()
     assert rig.table.state.holds == {}
     assert rig.dealt == ["KC"]
+
+
+def test_behind_a_slow_disk_everything_waits_in_order_and_nothing_is_heard_before_its_commit(rig: Rig) -> None:
+    rig.slow_ms = 20_000
+    rig.put(e.CardDrawn("KC"), e.CardDrawn("8D"))
+    assert rig.dealt == ["KC", "8D"]
+    assert rig.unheard.count("card_dealt") == 1  # the second one only after its own commit
+    assert rig.hub.heard.count("card_dealt") == 2
+    assert rig.order("pause", reason="x")["ok"]
+    assert "paused" not in rig.unheard
+
+
+def test_deadlines_run_on_behind_a_slow_disk(rig: Rig) -> None:
+    assert rig.order("void", reason="x")["ok"]
+    assert rig.order("reopen", reason="x")["ok"]
+    assert rig.order("open_bets")["ok"]
+    rig.slow_ms = 60_000  # longer than betting
+    assert rig.order("pause", reason="x")["ok"]
+    assert rig.table.state.phase == "betting"
+    rig.slow_ms = 0
+    assert rig.order("resume", reason="x")["ok"]
+    left = rig.table.deadline()
+    assert left is not None
+    assert left[0] == "step"
+    assert left[1] <= rig.now + 15_000
+    rig.now = left[1]
+    rig.actor._tick()
+    assert rig.table.state.phase == "dealing"
 
 
 @pytest.mark.parametrize("by", [-3_600_000, 86_400_000, 1_500])
