@@ -36,12 +36,12 @@ def order(draft: Draft, command: c.Command, date: str) -> None:
         )
     if command.role == "game_server" and "game_server" in state.devices_lost:
         draft.emit(f.DeviceRestored(device="game_server"))
-    if command.role in ("dealer", "supervisor"):
-        draft.touched()
     if command.name == "load_shoe":
         _load_shoe(draft, command, date)
     else:
         _ORDERS[command.name](draft, command, command.args)
+    if command.role == "dealer":  # what a supervisor does elsewhere keeps no dealer's session open
+        draft.touched()
 
 
 def _free(draft: Draft) -> None:

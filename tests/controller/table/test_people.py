@@ -111,6 +111,19 @@ def test_REG_22_a_card_is_input_and_the_lock_never_stops_a_round(bench: Any) -> 
     assert b.step == "decide main@2"
 
 
+def test_REG_22_only_the_dealers_own_commands_are_input(bench: Any) -> None:
+    b = bench(lock_after_s=300.0)
+    b.ok("start_shift")
+    b.ok("log_on", role="dealer", person="dora")
+    due = b.now + 300_000
+    b.now += 200_000
+    b.ok("pause", reason="a look", role="supervisor")
+    b.ok("resume", reason="a look")
+    assert b.state.idle_due == due
+    b.ok("pause", reason="a question", role="dealer", person="dora")
+    assert b.state.idle_due == b.now + 300_000
+
+
 def test_without_a_dealer_or_with_0_nothing_locks(bench: Any) -> None:
     assert dealing(bench).state.idle_due is None
     b = bench(lock_after_s=0.0)
