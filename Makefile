@@ -49,7 +49,7 @@ month: $(READY)         ## how long a table takes to start on the journal of a m
 audit-dependencies: $(READY)  ## every locked package against the list of known vulnerabilities; needs the network
 	$(PY) -m venv build/audit
 	build/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
-	build/audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock
+	build/audit/bin/pip-audit --strict --require-hashes --disable-pip --requirement requirements.lock
 
 reference: $(READY)      ## write the pages of docs/reference anew from the types
 	$(PY) -m controller.reference
