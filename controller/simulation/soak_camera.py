@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from controller import facts as f
 from controller.cards import HIDDEN
-from controller.simulation.soak_cards import Card
-from controller.simulation.soak_checks import blame
+from controller.simulation.soak_cards import Card, blame
 
 if TYPE_CHECKING:
     from controller.simulation.soak_world import World

@@ -20,6 +20,11 @@ class Card:
         self.noise = self.dealt = self.named = self.shown = False
 
 
+def blame(card: Card, kind: str) -> None:
+    """What the dealer did with a card without any source noticing."""
+    card.kinds = (*card.kinds, kind)
+
+
 class PhysicalShoe(SimulatedShoe):
     """A shoe whose make-up can be wrong, and whose cards can be put aside one by one.
 

@@ -256,14 +256,27 @@ class Checks:
         card.named = True
         if extra:
             self.waiting.append(card)
+        elif not card.dealt and (twin := self._twin(card)) is not None:  # which of the two lies there nobody can tell
+            self.places = {place: card if one is twin else one for place, one in self.places.items()}
+            card.dealt, twin.dealt = True, False
         elif not card.dealt and card not in self.waiting:
             at = next((n for n, other in enumerate(self.waiting) if other.face == card.face), None)
             if at is not None:
                 self.waiting[at] = card
 
+    def _twin(self, card: Card) -> Card | None:
+        """A recorded card of the same face that left after ``card``, which nobody heard of."""
+        felt = self.line.felt
+        if card in self.waiting or card not in felt or any(card is one for one in self.claims.values()):
+            return None
+        later = felt[felt.index(card) + 1 :]
+        return next((one for one in later if one.dealt and one.face == card.face and self.counted(one)), None)
+
     def _from_waiting(self, fact: f.IncidentRaised) -> None:
         """A card that waited has no place after all."""
-        found = next((c for c in self.waiting if fact.cards[0] in (c.face, HIDDEN)), None)
+        claims = self.claims.values()
+        mine = [c for c in self.waiting if not any(c is one for one in claims)] or self.waiting
+        found = next((c for c in mine if fact.cards[0] in (c.face, HIDDEN)), None)
         if found is None:
             found = next((c for c in self.line.kept if fact.cards[0] in (c.face, HIDDEN)), None)
         if found is not None:
@@ -381,8 +394,3 @@ class Checks:
 
 def _ends_by_void(hold: str) -> bool:
     return hold == "restart" or hold.startswith("incident:")
-
-
-def blame(card: Card, kind: str) -> None:
-    """What the dealer did with a card without any source noticing."""
-    card.kinds = (*card.kinds, kind)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.cards import HIDDEN
-from controller.simulation.soak_checks import blame
+from controller.simulation.soak_cards import blame
 from controller.simulation.soak_odds import Broken
 
 if TYPE_CHECKING:

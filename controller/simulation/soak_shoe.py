@@ -126,9 +126,11 @@ class Line:
 
     # --- the process beside the line -------------------------------------------------------------------------------
 
-    def restarted(self) -> None:
-        """Another process opens the line."""
+    def restarted(self, tags_left: frozenset[str] = frozenset()) -> None:
+        """Another process opens the line; ``tags_left``: of the shoe in play, by its record."""
         self.decoder = self._make_decoder()
+        if isinstance(self.decoder, PolledTags):
+            self.decoder.new_shoe(tags_left)
         if self.connected:
             self._open()
         else:

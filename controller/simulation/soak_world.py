@@ -378,4 +378,5 @@ class World:
             return
         self.up = True
         self._after(outcome)
-        self.line.restarted()
+        shoe = outcome.state.shoe
+        self.line.restarted(shoe.tags if shoe is not None else frozenset())

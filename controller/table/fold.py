@@ -233,7 +233,8 @@ def _step_opened(state: TableState, fact: f.StepOpened, now: int) -> None:
 def _card_dealt(state: TableState, fact: f.CardDealt, now: int) -> None:  # noqa: ARG001
     assert state.round is not None
     _count(state, fact.face, fact.position, pending=fact.from_hold)
-    state.foreseen.pop(fact.position, None)
+    if fact.face != HIDDEN:
+        state.foreseen.pop(fact.position, None)
     state.round.place(RoundCard(fact.position, fact.face, fact.card != HIDDEN, fact.commitment, fact.key or None))
 
 
@@ -245,7 +246,7 @@ def _card_revealed(state: TableState, fact: f.CardRevealed, now: int) -> None:  
     if state.round.at(fact.position) == HIDDEN:
         state.shoe.identify(fact.card)
     state.round.reveal(fact.position, fact.card)
-    if state.sighted.get(fact.position) != fact.card:
+    if {state.sighted.get(fact.position), state.foreseen.get(fact.position, fact.card)} != {fact.card}:
         state.round.turned += (fact.position,)
 
 

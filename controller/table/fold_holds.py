@@ -152,7 +152,8 @@ def _card_claimed(state: TableState, fact: f.CardClaimed, now: int) -> None:  # 
     elif unqueue(state, fact.card, fact.position).card == HIDDEN != fact.card:
         state.shoe.identify(fact.card)
     state.pending = (*state.pending, Pending(fact.card, "claimed", fact.position))
-    state.foreseen.pop(fact.position, None)
+    if fact.card != HIDDEN:
+        state.foreseen.pop(fact.position, None)
 
 
 def _card_sighted(state: TableState, fact: f.CardSighted, now: int) -> None:  # noqa: ARG001
@@ -160,12 +161,18 @@ def _card_sighted(state: TableState, fact: f.CardSighted, now: int) -> None:  # 
         state.sighted.pop(fact.position, None)
     else:
         state.sighted[fact.position] = fact.card
-        claimed = any(claim.position == fact.position for claim in state.claims)
-        dealing = state.round is not None and state.phase in DEAL_PHASES and state.round.at(fact.position) is None
-        if dealing and is_card(fact.card) and not claimed:
+        if is_card(fact.card) and _untold(state, fact.position):
             state.foreseen.setdefault(fact.position, fact.card)
         if state.round is not None and state.round.at(fact.position) == fact.card:
             _answered_for(state, fact.position)
+
+
+def _untold(state: TableState, position: str) -> bool:
+    """No source but the camera has named a face for ``position``."""
+    if state.round is None or state.phase not in DEAL_PHASES:
+        return False
+    claim = next((claim.card for claim in state.claims if claim.position == position), HIDDEN)
+    return claim == HIDDEN and state.round.at(position) in (None, HIDDEN)
 
 
 def _answered_for(state: TableState, position: str | None) -> None:

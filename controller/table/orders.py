@@ -16,7 +16,7 @@ from controller.table.draft import Draft
 from controller.table.entries import ENTER, manual
 from controller.table.incidents import VOIDS
 from controller.table.integrity import shortfall
-from controller.table.rescan import end_rescan
+from controller.table.rescan import start_rescan
 
 #: Holds that a supervisor lifts by `resume`; the others go with their cause.
 KEY_MAX = 100
@@ -275,25 +275,12 @@ def _resume(draft: Draft, command: c.Command, args: c.Resume) -> None:
             )
         if args.how == "rescan":
             lift.remove("restart")
-            _rescan(draft, command, "restart", args.cards, args.reason)
+            start_rescan(draft, command, "restart", args.cards, args.reason)
     elif "restart" in lift and args.how == "rescan" and args.cards and state.phase not in ("shoe_change", "voided"):
         lift.remove("restart")
-        _rescan(draft, command, "restart", args.cards, args.reason)
+        start_rescan(draft, command, "restart", args.cards, args.reason)
     for name in lift:
         draft.emit(f.Resumed(hold=name, reason=args.reason, by=command.by))
-
-
-def _rescan(draft: Draft, command: c.Command, hold: str, cards: int | None, reason: str) -> None:
-    recorded = len(draft.state.on_felt)
-    total = recorded if cards is None else cards
-    if not recorded <= total <= recorded + 20:
-        raise Refusal(
-            "bad_args",
-            f"{total} cards on the felt cannot be rescanned against {recorded} recorded: void the round",
-            expected=f"cards: {recorded} or a few more",
-        )
-    draft.emit(f.RescanStarted(hold=hold, cards=total, reason=reason, by=command.by))
-    end_rescan(draft)
 
 
 def _resolve(draft: Draft, command: c.Command, args: c.Resolve) -> None:
@@ -317,7 +304,7 @@ def _resolve(draft: Draft, command: c.Command, args: c.Resolve) -> None:
     if args.resolution == ENTER:
         raise Refusal("not_legal", "a card is entered by its own command", expected="enter_card, then approve")
     if args.resolution == "rescan" and incident.cause in ("M-30", "M-23"):
-        _rescan(draft, command, f"incident:{args.incident}", args.cards, args.reason)
+        start_rescan(draft, command, f"incident:{args.incident}", args.cards, args.reason)
         return
     if args.resolution == "reassign":
         reassign(draft, args.position)

@@ -63,8 +63,9 @@ def shoe_event(draft: Draft, event: e.Event) -> None:
             booted = isinstance(event, e.Started)
             if booted and "device" in draft.state.holds:  # its errors ended with the boot
                 draft.emit(f.Resumed(hold="device", reason="the shoe started again", by="policy:device"))
-            # A shoe may boot before the first card of a hand: then there is nothing it can have forgotten.
-            if not booted or draft.state.on_felt:
+            # A shoe may boot before the first card of a hand: then there is nothing it can have forgotten, unless
+            # the camera sees a card that it told nobody of.
+            if not booted or draft.state.on_felt or draft.state.foreseen:
                 _order_in_doubt(draft, "the shoe started again" if booted else "telegrams are missing")
         case e.ErrorRaised(code, _):
             draft.report(event)

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from controller import commands as c
 from controller import facts as f
 from controller.cards import HIDDEN
+from controller.refusal import Refusal
 from controller.table.draft import Draft
+
+
+def start_rescan(draft: Draft, command: c.Command, hold: str, cards: int | None, reason: str) -> None:
+    """``cards`` on the felt are to pass the reader again in order; None: as many as recorded. Raises ``Refusal``."""
+    recorded = len(draft.state.on_felt)
+    total = recorded if cards is None else cards
+    if not recorded <= total <= recorded + 20:
+        raise Refusal(
+            "bad_args",
+            f"{total} cards on the felt cannot be rescanned against {recorded} recorded: void the round",
+            expected=f"cards: {recorded} or a few more",
+        )
+    draft.emit(f.RescanStarted(hold=hold, cards=total, reason=reason, by=command.by))
+    end_rescan(draft)
 
 
 def rescanned(draft: Draft, card: str) -> None:

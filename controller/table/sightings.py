@@ -224,9 +224,10 @@ def _unclaimed(draft: Draft, position: str) -> None:
 
 def look_at_turned(draft: Draft, position: str) -> bool:
     """The camera's time for ``position`` runs; a face that it saw there before the shoe told one may be another."""
-    round_, seen = draft.state.round, draft.state.sighted.get(position, HIDDEN)
+    round_, state = draft.state.round, draft.state
+    seen = {state.sighted.get(position, HIDDEN), state.foreseen.get(position, HIDDEN)}
     recorded = round_.at(position) if round_ is not None and position in round_.turned else None
-    if recorded is not None and is_card(seen) and seen != recorded:
+    if recorded is not None and any(is_card(face) and face != recorded for face in seen):
         _raise(draft, "M-03", f"the card the shoe read, turned at {position}", "another card", position)
         return True
     wait_for(draft, position)

@@ -130,3 +130,22 @@ def test_an_open_shoe_announces_its_result_before_the_camera_has_seen_the_last_c
     see(b, ("banker/1", "8C"))
     assert b.state.phase == "result"
     assert not b.state.incidents
+
+
+def test_M_03_another_face_lay_there_before_the_shoe_told_one(bench: Any) -> None:
+    b = watching(bench)
+    lay(b, "player/0", "5C")  # a card whose telegram was lost, and the next one upon it
+    see(b, ("player/0", FACES["player/0"]))
+    for place in PLACES[1:]:
+        lay(b, place, FACES[place])
+    b.shoe(*(told(place, face) for place, face in FACES.items()))
+    b.shoe(e.RoundResult("player", False, False), e.StandBy())
+    assert b.incident == "M-03"
+    assert "round_result" not in b.types()
+
+
+def test_M_30_a_shoe_that_boots_after_the_camera_has_seen_a_card(bench: Any) -> None:
+    b = watching(bench)
+    see(b, ("player/0", "5C"))
+    b.shoe(e.Started())
+    assert b.incident == "M-30"
