@@ -305,6 +305,7 @@ class Checks:
         if face not in (HIDDEN, card.face):
             down = position == "dealer/1" and self.rules.game == "boundless"
             seen = self.watched and not down and not position.startswith("burn") and card.seen != face
+            seen = seen and not any(one.shown and one.face == face and not one.dealt for one in self.line.felt)
             self._wrong(card, f"{face} counts, but the card is {card.face}", told=seen)
         for before in self.line.felt:
             if before is card:

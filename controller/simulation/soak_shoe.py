@@ -293,7 +293,7 @@ class Line:
 
     def show_last(self) -> bool:
         """The last card passes the reader again. False if it cannot."""
-        return self._show(self.device.rescan_last, self.felt[-1:])
+        return bool(self.felt) and self._show(self.device.rescan_last, self.felt[-1:])
 
     def show_felt(self, done: int) -> bool:
         """The cards of the felt pass the reader again, in order, from number ``done`` on."""

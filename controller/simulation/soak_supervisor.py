@@ -276,7 +276,7 @@ class Supervisor:
     def no_card(self) -> None:
         """The shoe lets no card out."""
         line = self.world.line
-        if line.device.needs_rescan:
+        if line.device.needs_rescan and line.felt:
             line.show_last()
         elif line.shoe.left == 0 or line.protocol != "angel":
             self.world.order("void", "supervisor", reason="the shoe is empty", shoe=True)
