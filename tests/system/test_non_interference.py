@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args, get_type_hints
 
 import pytest
 import zmq
@@ -32,6 +32,7 @@ from controller.bus.wire import topic_of
 from controller.cli import main
 from controller.cli.view import picture
 from controller.cli.watch import line
+from controller.commands import Statistics
 from controller.config import load
 from controller.journal.store import Journal
 from controller.service import actor
@@ -51,6 +52,7 @@ FEED = "0123456789abcdef" * 2
 NOW_MS = 1_795_000_000_000
 PEOPLE = {"observer": "olga", "game_server": "gs", "dealer": "dana", "supervisor": "sam"}
 PATIENCE_S = 15.0
+STATISTICS = get_args(get_type_hints(Statistics)["by"])
 HEX = re.compile(r"commitment\W{1,4}([0-9a-f]{64})")
 
 #: Times, this process, and what is asked as often as somebody has to wait.
@@ -82,7 +84,8 @@ class Still:
         self.folder = folder
         self.file = folder / "table.toml"
         self.line = line_type(folder / "shoe")
-        rules = {"game": "boundless", "peek_delay_s": 0.5, "betting_s": 60.0, "decision_s": 60.0} | game
+        rules = {"game": "boundless", "decisions": "platform"} | dict.fromkeys(("betting_s", "decision_s"), 60.0)
+        rules |= {"peek_delay_s": 0.5} | game
         self.file.write_text(
             '[table]\nid = "t-1"\njournal = "t.journal"\nfeed = "ipc://f.sock"\ncommands = "ipc://c.sock"\n[game]\n'
             + "".join(f"{k} = {json.dumps(v)}\n" for k, v in rules.items())
@@ -121,7 +124,7 @@ class Still:
                 hub = stack.enter_context(
                     Hub(loaded.endpoint("feed"), loaded.endpoint("commands"), loaded.keys, topic_of("t-1"))
                 )
-                table = Table(Setting("t-1", loaded.config.game, Traits()))
+                table = Table(Setting("t-1", loaded.config.game, Traits(), loaded.config.book()))
                 self._actor = one = actor.Actor(
                     table,
                     journal,
@@ -264,7 +267,9 @@ class Still:
             ("supervisor", "resolve", {"incident": 99, "resolution": "resume", "reason": "x"}),
             ("supervisor", "history", {}), ("supervisor", "history", {"round": self.state()["round"]}),
             ("supervisor", "shoe_report", {}),
-            *(("supervisor", "statistics", {"by": by}) for by in ("dealer", "shift", "device", "error")),
+            *(("supervisor", "statistics", {"by": by}) for by in STATISTICS),
+            ("game_server", "bets", {"round": self.state()["round"], "player": "p1"}),
+            ("game_server", "settlement", {"round": self.state()["round"]}),
         ):  # fmt: skip
             self.ask(role, command, args)
         journal = self.folder / "t.journal"
@@ -276,7 +281,8 @@ class Still:
             ("watch", self.file, "--from", 0, "--count", len(found)),
             ("watch", self.file, "--from", 0, "--count", len(found), "--json"),
             ("journal", "show", journal), ("journal", "export", journal),
-            ("journal", "export", "--format", "csv", journal),
+            ("journal", "export", "--format", "csv", journal), ("bets", self.file), ("bets", "--totals", self.file),
+            *(("journal", "export", "--rounds", "--format", form, journal) for form in ("json", "csv", "html")),
         ):  # fmt: skip
             with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
                 status = main([str(word) for word in words])
@@ -317,11 +323,13 @@ class Still:
         return {kind: [self._neutral(text, commitments) for text in texts] for kind, texts in parts.items()}
 
     def _neutral(self, text: bytes, commitments: set[str]) -> bytes:
-        """``text`` without the folder's name and the commitments, also those that a line of the view cuts off."""
+        """``text`` without the folder's name and the commitments, also those that a line of the view cuts off; and
+        without the hash of the chain, which covers the keys of commitments: nobody can try faces against it."""
         text = text.replace(str(self.folder).encode(), b"<folder>")
         for commitment in commitments:
             for length in range(64, 7, -1):
                 text = text.replace(commitment[:length].encode(), b"~" * length)
+        text = re.sub(rb'(last_hash":"|hash of the last )[0-9a-f]{64}', rb"\1~", text)
         return re.sub(rb"commitment=[0-9a-f]+", b"commitment=~", text)
 
 
@@ -402,6 +410,39 @@ def disturbed(table: Still, up: str, hole: str) -> None:
     table.look()
 
 
+def booked(table: Still, up: str, hole: str) -> None:
+    """Two players of the table's own book, one of them insured; to the moment when one has stood."""
+    table.order("supervisor", "start_shift")
+    table.order("dealer", "load_shoe", shoe="shoe-1")
+    table.step("draw burn/0")
+    table.cards("AS 2H")
+    table.step("open_bets")
+    table.order("game_server", "open_bets")
+    round_ = table.state()["round"]
+    bets = [
+        {"player": p, "bet": bet, "stake": 100, "transaction": f"{p}-{bet}", "available": 1000}
+        for p in ("p1", "p2")
+        for bet in ("main", "bust_bonus")
+    ]
+    table.order("game_server", "place_bets", round=round_, bets=bets)
+    table.order("game_server", "close_bets")
+    table.step("draw player/0")
+    table.cards(f"5S {up} 4S {hole}")
+    if up[0] == "A":
+        table.step("insurance")
+        table.order("game_server", "insure", round=round_, players=[{"player": "p1"}])
+    peek(table, up)
+    table.step("decide main@2")
+    table.look()
+    stands(table, "p1")
+    table.look()
+
+
+def stands(table: Still, player: str) -> None:
+    chosen = [{"player": player, "line": "main", "n": 2, "request": "stand"}]
+    table.order("game_server", "decide", round=table.state()["round"], decisions=chosen)
+
+
 def opens(table: Still, position: str, card: str) -> None:
     """The key published at the reveal opens the commitment published at the deal, to this card and no other."""
     frames = table.read_feed()
@@ -444,6 +485,21 @@ def test_hole_card(still: Callable[..., Still], scene: Any, up: str, holes: tupl
         assert_same(*tables)
         for table, hole in zip(tables, holes, strict=True):
             table.demand("main", 2, False)
+            table.until(lambda: table.read_feed()[-1]["type"] != "decision_closed", "the reveal")  # noqa: B023
+            opens(table, "dealer/1", hole)
+
+
+@pytest.mark.parametrize(("up", "holes"), [("AH", ("7C", "9D")), ("KH", ("7C", "QD"))])
+def test_hole_card_at_a_table_that_keeps_the_bets(
+    still: Callable[..., Still], up: str, holes: tuple[str, str]
+) -> None:
+    with contextlib.ExitStack() as stack:
+        tables = [stack.enter_context(still(decisions="book")) for _ in holes]
+        for table, hole in zip(tables, holes, strict=True):
+            booked(table, up, hole)
+        assert_same(*tables)
+        for table, hole in zip(tables, holes, strict=True):
+            stands(table, "p2")
             table.until(lambda: table.read_feed()[-1]["type"] != "decision_closed", "the reveal")  # noqa: B023
             opens(table, "dealer/1", hole)
 
