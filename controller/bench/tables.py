@@ -23,7 +23,7 @@ from controller.bench.numbers import spread
 #: A dealer draws a card every so many seconds, betting and pauses included.
 CARD_S: Final = 4.0
 LIMIT_MS: Final = 20.0
-STAGES: Final = (1, 2, 4, 8, 16, 32, 64, 128)
+STAGES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 #: Cards measured in each stage, at least.
 CARDS: Final = 100
 
