@@ -61,7 +61,6 @@ class Checks:
         self.ledger = Ledger(rules, embedded=embedded) if booked else None
         self.hands = Hands(rules, {}, booked=False)
         self.holds: dict[str, str] = {}
-        self.lost: set[str] = set()
         self.legal: dict[int, tuple[str, ...]] = {}
         self.cards_of: dict[int, list[Card]] = {}  # of open incidents
         self.rounds: set[str] = set()
@@ -72,7 +71,6 @@ class Checks:
         self.blamed: set[str] = set()  # kinds behind a wrong card of this round
         self.turned: dict[str, str] = {}  # faces of this round that were announced: the camera must have seen them
         self.wrong: list[Card | None] = []  # wrong cards of this round; None: one that did not leave the shoe
-        self.trouble = False
         self.playing = False  # burn or round in progress: cards are due
         self.incidents = 0
 
@@ -142,7 +140,6 @@ class Checks:
                 must(fact.shoe not in self.shoes, "a shoe's id is never used again")
                 self.shoes.add(fact.shoe)
                 self.waiting.clear()
-                self.trouble = False
             case f.RoundVoided() | f.ShoeVoided() | f.ShoeChangeStarted() | f.ShiftEnded():
                 self.playing = False
                 self.waiting.clear()
@@ -159,7 +156,6 @@ class Checks:
             case f.Paused():
                 must(bool(fact.reason and fact.by), "every stop has a reason and a person or policy (6)")
                 self.holds[fact.hold] = fact.reason
-                self.trouble = self.trouble or fact.hold == "restart"
             case f.Resumed():
                 must(not fact.hold.startswith("incident:"), "an incident ends by its resolution")
                 must(self.holds.pop(fact.hold, None) is not None, "only a hold is lifted")
@@ -168,7 +164,6 @@ class Checks:
                 again = self.holds.get(held) == _UNHEARD  # the reason comes after the start
                 must(again or held not in self.holds, "a loss is told once (6)")
                 self.holds[held] = fact.reason
-                self.trouble = True
             case f.DeviceRestored():
                 must(self.holds.pop(f"device:{fact.device}", None) is not None, "a return is told once (6)")
             case f.ApprovalRequested():
@@ -192,7 +187,6 @@ class Checks:
         must(bool(fact.resolutions) or fact.code == "M-22", "an incident has a way out")
         self.legal[fact.incident] = fact.resolutions
         self.holds[f"incident:{fact.incident}"] = fact.code
-        self.trouble = True
 
     def _resolved(self, fact: f.IncidentResolved) -> None:
         legal = self.legal.pop(fact.incident, None)

@@ -132,6 +132,11 @@ class Bench:
         assert outcome.refusal is None, outcome.refusal
         return [r.fact for r in outcome.records]
 
+    def see(self, *seen: tuple[str, str | None]) -> list[f.Fact]:
+        """The camera tells what lies at places, as (position, card)."""
+        rows = [{"position": position, "card": card} for position, card in seen]
+        return self.ok("sighting", seen=rows, role="camera")
+
     def refused(self, name: str, **args: Any) -> Refusal:
         before = self.state
         outcome = self.order(name, **args)

@@ -34,11 +34,11 @@ def see(b: Any) -> None:
     """The camera sees the card that the shoe has read."""
     (claim,) = b.state.claims
     down = claim.position == "dealer/1" and b.setting.rules.game == "boundless"
-    b.ok("sighting", seen=[{"position": claim.position, "card": "**" if down else claim.card}], role="camera")
+    b.see((claim.position, "**" if down else claim.card))
 
 
 def turn(b: Any, card: str) -> None:
-    b.ok("sighting", seen=[{"position": "dealer/1", "card": card}], role="camera")
+    b.see(("dealer/1", card))
 
 
 def peek(b: Any) -> None:

@@ -21,15 +21,11 @@ def watching(bench: Any) -> Any:
     return b.open_round()
 
 
-def see(b: Any, *seen: tuple[str, str | None]) -> None:
-    b.ok("sighting", seen=[{"position": place, "card": card} for place, card in seen], role="camera")
-
-
 def lay(b: Any, place: str, seen: str | None) -> None:
     side, _, n = place.partition("/")
     b.shoe(e.CardDrawn("**", side, int(n) + 1))  # type: ignore[arg-type]
     if seen is not None:
-        see(b, (place, seen))
+        b.see((place, seen))
 
 
 def told(place: str, face: str) -> e.CardRevealed:
@@ -79,7 +75,7 @@ def test_no_result_before_the_camera_has_seen_each_face(bench: Any) -> None:
     b.shoe(e.RoundResult("player", False, False), e.StandBy())
     for place, face in FACES.items():
         assert b.step == f"sight {place}"
-        see(b, (place, face))
+        b.see((place, face))
     assert b.state.phase == "result"
 
 
@@ -113,7 +109,7 @@ def test_what_the_shoe_tells_before_the_camera_has_seen_the_last_card_waits_for_
     b.shoe(e.RoundResult("player", False, False), e.StandBy())
     assert b.step == "sight banker/1"
     assert "card_revealed" not in b.types()
-    see(b, ("banker/1", "8C"))
+    b.see(("banker/1", "8C"))
     assert b.state.phase == "result"
     assert not b.state.incidents
 
@@ -124,10 +120,10 @@ def test_an_open_shoe_announces_its_result_before_the_camera_has_seen_the_last_c
         side, _, n = place.partition("/")
         b.shoe(e.CardDrawn(face, side, int(n) + 1))  # type: ignore[arg-type]
         if place != "banker/1":
-            see(b, (place, face))
+            b.see((place, face))
     b.shoe(e.RoundResult("player", False, False), e.StandBy())
     assert b.step == "sight banker/1"
-    see(b, ("banker/1", "8C"))
+    b.see(("banker/1", "8C"))
     assert b.state.phase == "result"
     assert not b.state.incidents
 
@@ -135,7 +131,7 @@ def test_an_open_shoe_announces_its_result_before_the_camera_has_seen_the_last_c
 def test_M_03_another_face_lay_there_before_the_shoe_told_one(bench: Any) -> None:
     b = watching(bench)
     lay(b, "player/0", "5C")  # a card whose telegram was lost, and the next one upon it
-    see(b, ("player/0", FACES["player/0"]))
+    b.see(("player/0", FACES["player/0"]))
     for place in PLACES[1:]:
         lay(b, place, FACES[place])
     b.shoe(*(told(place, face) for place, face in FACES.items()))
@@ -146,6 +142,6 @@ def test_M_03_another_face_lay_there_before_the_shoe_told_one(bench: Any) -> Non
 
 def test_M_30_a_shoe_that_boots_after_the_camera_has_seen_a_card(bench: Any) -> None:
     b = watching(bench)
-    see(b, ("player/0", "5C"))
+    b.see(("player/0", "5C"))
     b.shoe(e.Started())
     assert b.incident == "M-30"

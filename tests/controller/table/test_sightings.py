@@ -16,17 +16,12 @@ def watching(bench: Any, game: str = "boundless", sources: str = "both", **rules
     return b.open_round()
 
 
-def see(b: Any, *seen: tuple[str, str | None]) -> list[f.Fact]:
-    rows = [{"position": position, "card": card} for position, card in seen]
-    return b.ok("sighting", seen=rows, role="camera")  # type: ignore[no-any-return]
-
-
 def deal(b: Any, text: str) -> None:
     """Cards as ``position=card``: read by the shoe, then seen."""
     for pair in text.split():
         position, _, card = pair.partition("=")
         b.cards(card)
-        see(b, (position, "**" if position == "dealer/1" else card))
+        b.see((position, "**" if position == "dealer/1" else card))
 
 
 def dealt(b: Any) -> list[tuple[str, str]]:
@@ -41,7 +36,7 @@ def test_a_card_is_dealt_when_the_camera_sees_it(bench: Any) -> None:
     facts = b.cards("TC")
     assert "card_dealt" not in b.types(facts)
     assert not any(fact.PUBLIC and "TC" in str(fact.public_data()) for fact in facts)
-    facts = see(b, ("player/0", "TC"))
+    facts = b.see(("player/0", "TC"))
     found = next(fact for fact in facts if isinstance(fact, f.CardDealt))
     assert found.validated_by == ("shoe", "camera")
     assert b.state.shoe.out == 3
@@ -50,7 +45,7 @@ def test_a_card_is_dealt_when_the_camera_sees_it(bench: Any) -> None:
 
 def test_the_camera_may_be_first(bench: Any) -> None:
     b = watching(bench)
-    see(b, ("player/0", "TC"))
+    b.see(("player/0", "TC"))
     assert dealt(b) == []
     b.cards("TC")
     assert dealt(b) == [("player/0", "TC")]
@@ -61,7 +56,7 @@ def test_a_whole_round_by_both(bench: Any) -> None:
     deal(b, "player/0=TC dealer/0=6H player/1=9S dealer/1=KD")
     assert b.step == "decide main@2"
     b.demand("main", 2, False)
-    see(b, ("dealer/1", "KD"))  # the hole card is turned
+    b.see(("dealer/1", "KD"))  # the hole card is turned
     b.demand("dealer", 2, True)
     deal(b, "dealer/2=8H")
     assert b.state.phase == "result"
@@ -72,9 +67,9 @@ def test_two_claims_may_be_open_while_the_first_cards_are_dealt(bench: Any) -> N
     b = watching(bench)
     b.cards("TC 6H")
     assert b.step == "sight player/0"
-    see(b, ("dealer/0", "6H"))
+    b.see(("dealer/0", "6H"))
     assert dealt(b) == []  # the order is the shoe's
-    see(b, ("player/0", "TC"))
+    b.see(("player/0", "TC"))
     assert dealt(b) == [("player/0", "TC"), ("dealer/0", "6H")]
 
 
@@ -89,7 +84,7 @@ def test_no_window_opens_over_an_open_claim(bench: Any) -> None:
     deal(b, "player/0=TC dealer/0=6H player/1=9S")
     b.cards("KD")
     assert b.step == "sight dealer/1"
-    see(b, ("dealer/1", "**"))
+    b.see(("dealer/1", "**"))
     assert b.step == "decide main@2"
 
 
@@ -98,7 +93,7 @@ def test_baccarat_draws_no_third_card_over_an_open_claim(bench: Any) -> None:
     deal(b, "player/0=2C banker/0=2D player/1=2H")
     b.cards("2S")
     assert b.step == "sight banker/1"
-    see(b, ("banker/1", "2S"))
+    b.see(("banker/1", "2S"))
     assert b.step == "draw player/2"
 
 
@@ -113,9 +108,9 @@ def test_a_split_takes_what_the_camera_saw_along(bench: Any, slid_first: bool) -
     b.demand("seat/1/hand/0", 2, False, split=True)
     slid = (("seat/1/hand/0/1", None), ("seat/1/hand/1/0", "8H"))
     if slid_first:
-        see(b, *slid)
+        b.see(*slid)
     b.cards("2D")
-    see(b, *(() if slid_first else slid), ("seat/1/hand/0/1", "2D"))
+    b.see(*(() if slid_first else slid), ("seat/1/hand/0/1", "2D"))
     deal(b, "seat/1/hand/1/1=3S")
     assert dealt(b)[2:] == [("seat/1/hand/1/0", "8H"), ("seat/1/hand/0/1", "2D"), ("seat/1/hand/1/1", "3S")]
     assert b.step == "decide seat/1/hand/0@2"
@@ -128,7 +123,7 @@ def test_a_split_takes_what_the_camera_saw_along(bench: Any, slid_first: bool) -
 def test_M_03_another_face_is_an_incident_that_names_no_card(bench: Any) -> None:
     b = watching(bench)
     b.cards("TC")
-    see(b, ("player/0", "JC"))
+    b.see(("player/0", "JC"))
     raised = b.last(f.IncidentRaised)
     assert raised.code == "M-03"
     assert not {"TC", "JC"} & set(str(raised.public_data()).replace("'", " ").split())
@@ -138,12 +133,12 @@ def test_M_03_another_face_is_an_incident_that_names_no_card(bench: Any) -> None
 def test_M_03_the_card_passes_the_reader_again(bench: Any) -> None:
     b = watching(bench)
     b.cards("TC")
-    see(b, ("player/0", "JC"))
+    b.see(("player/0", "JC"))
     b.resolve("rescan")
     assert (b.step, b.state.step.again) == ("draw player/0", True)
-    see(b, ("player/0", None))
+    b.see(("player/0", None))
     b.cards("JC")
-    see(b, ("player/0", "JC"))
+    b.see(("player/0", "JC"))
     assert dealt(b) == [("player/0", "JC")]
     assert b.state.shoe.seen == {"AS": 1, "2H": 1, "TC": 0, "JC": 1}
 
@@ -151,7 +146,7 @@ def test_M_03_the_card_passes_the_reader_again(bench: Any) -> None:
 def test_M_03_two_people_say_which_card_it_is(bench: Any) -> None:
     b = watching(bench)
     b.cards("TC")
-    see(b, ("player/0", "JC"))
+    b.see(("player/0", "JC"))
     b.ok("enter_card", incident=1, card="JC", reason="looked")
     b.approve()
     assert dealt(b) == [("player/0", "JC")]
@@ -164,7 +159,7 @@ def test_M_03_what_is_not_confirmed_in_time_is_an_incident(bench: Any, seen: str
     b = watching(bench)
     b.cards("TC")
     if seen is not None:
-        see(b, ("player/0", seen))
+        b.see(("player/0", seen))
     b.now += 2_999
     assert b.table.deadline()[1] > b.now
     b.wait()
@@ -178,7 +173,7 @@ def test_M_03_what_is_not_confirmed_in_time_is_an_incident(bench: Any, seen: str
 
 def test_M_01_a_card_that_only_the_camera_sees_was_not_read(bench: Any) -> None:
     b = watching(bench)
-    see(b, ("player/0", "TC"))
+    b.see(("player/0", "TC"))
     b.wait()
     assert b.incident == "M-01"
     b.resolve("rescan")
@@ -190,10 +185,10 @@ def test_M_01_a_card_that_only_the_camera_sees_was_not_read(bench: Any) -> None:
 def test_M_11_a_card_at_another_place_than_it_was_drawn_for(bench: Any) -> None:
     b = watching(bench)
     b.cards("TC")
-    see(b, ("player/1", "TC"))
+    b.see(("player/1", "TC"))
     raised = b.last(f.IncidentRaised)
     assert (raised.code, raised.position) == ("M-11", "player/0")
-    see(b, ("player/1", None), ("player/0", "TC"))  # it is moved to where it belongs
+    b.see(("player/1", None), ("player/0", "TC"))  # it is moved to where it belongs
     b.resolve("resume")
     assert dealt(b) == [("player/0", "TC")]
 
@@ -201,7 +196,7 @@ def test_M_11_a_card_at_another_place_than_it_was_drawn_for(bench: Any) -> None:
 def test_M_08_a_card_where_none_belongs(bench: Any) -> None:
     b = watching(bench)
     deal(b, "player/0=TC")
-    see(b, ("split/0/1", "9D"))
+    b.see(("split/0/1", "9D"))
     b.wait()
     assert b.incident == "M-08"
     b.resolve("resume")
@@ -214,7 +209,7 @@ def test_M_06_a_card_open_on_the_felt_before_bets_close(bench: Any) -> None:
     b.ok("load_shoe")
     b.cards("AS 2H")
     b.ok("open_bets")
-    see(b, ("player/0", "TC"))
+    b.see(("player/0", "TC"))
     b.wait()
     assert b.incident == "M-06"
 
@@ -225,8 +220,8 @@ def test_M_15_the_hole_card_is_open_too_early(bench: Any) -> None:
         b = watching(bench)
         deal(b, "player/0=TC dealer/0=6H player/1=9S")
         b.cards(hole)
-        see(b, ("dealer/1", "**"))
-        facts = see(b, ("dealer/1", seen))
+        b.see(("dealer/1", "**"))
+        facts = b.see(("dealer/1", seen))
         assert b.incident == "M-15"
         forms.append([fact.public_data() for fact in facts if fact.PUBLIC])
     assert forms[0] == forms[1] == forms[2]
@@ -236,7 +231,7 @@ def test_M_15_the_hole_card_is_open_too_early(bench: Any) -> None:
 def test_M_15_everybody_saw_it_or_the_round_is_void(bench: Any, resolution: str) -> None:
     b = watching(bench)
     deal(b, "player/0=TC dealer/0=6H player/1=9S dealer/1=KD")
-    see(b, ("dealer/1", "KD"))
+    b.see(("dealer/1", "KD"))
     assert b.incident == "M-15"
     b.resolve(resolution)
     if resolution == "void_round":
@@ -264,16 +259,16 @@ def test_no_result_before_the_camera_has_seen_the_turned_hole_card(bench: Any) -
     b.shoe(e.CardDrawn("2C"))
     assert b.incident == "M-08"  # none is due while the camera looks
     b.resolve("burn_card")
-    see(b, ("dealer/1", "??"))
+    b.see(("dealer/1", "??"))
     assert b.step == "sight dealer/1"
-    see(b, ("dealer/1", "KD"))
+    b.see(("dealer/1", "KD"))
     assert b.state.phase == "result"
 
 
 @pytest.mark.parametrize(("how", "face"), [("resume", "KD"), ("enter_card", "9D")])
 def test_M_03_the_turned_hole_card_is_another_than_the_shoe_read(bench: Any, how: str, face: str) -> None:
     b = turned(bench)
-    see(b, ("dealer/1", "9D"))
+    b.see(("dealer/1", "9D"))
     assert b.incident == "M-03"
     assert "round_result" not in b.types()
     if how == "enter_card":
@@ -292,7 +287,7 @@ def test_M_03_the_turned_hole_card_is_another_than_the_shoe_read(bench: Any, how
 def test_M_03_the_hole_card_is_turned_late(bench: Any, seen: str | None) -> None:
     b = turned(bench)
     if seen is not None:
-        see(b, ("dealer/1", seen))
+        b.see(("dealer/1", seen))
     b.restart()
     b.shoe(e.PortRestored("pty"))
     b.ok("camera_health", ok=True, role="camera")
@@ -307,7 +302,7 @@ def test_M_03_the_hole_card_is_turned_late(bench: Any, seen: str | None) -> None
 def test_M_23_cards_taken_away_before_the_result(bench: Any) -> None:
     b = watching(bench)
     deal(b, "player/0=TC dealer/0=6H")
-    see(b, ("player/0", None))
+    b.see(("player/0", None))
     assert b.incident == "M-23"
     assert b.last(f.IncidentRaised).resolutions[:2] == ("rescan", "resume")
 
@@ -316,7 +311,7 @@ def test_cards_collected_after_the_result_are_no_matter(bench: Any) -> None:
     b = watching(bench, "baccarat", burn="none")
     deal(b, "player/0=KC banker/0=8D player/1=9H banker/1=KS")
     assert b.state.phase == "result"
-    see(b, ("player/0", None), ("banker/0", None), ("player/1", None), ("banker/1", None))
+    b.see(("player/0", None), ("banker/0", None), ("player/1", None), ("banker/1", None))
     assert b.state.incidents == {}
     b.ok("open_bets")
     assert b.state.sighted == {}
@@ -342,7 +337,7 @@ def test_a_card_held_during_a_pause_is_claimed_afterwards(bench: Any) -> None:
     b.cards("TC")
     b.ok("resume", reason="x")
     assert dealt(b) == []
-    see(b, ("player/0", "TC"))
+    b.see(("player/0", "TC"))
     assert dealt(b) == [("player/0", "TC")]
     assert b.state.shoe.out == 3
 
@@ -355,7 +350,7 @@ def test_a_claim_survives_a_restart(bench: Any) -> None:
     b.ok("camera_health", ok=True, role="camera")
     b.ok("resume", reason="x", how="rescan", cards=1)
     b.cards("TC")
-    see(b, ("player/0", "TC"))
+    b.see(("player/0", "TC"))
     assert dealt(b) == [("player/0", "TC")]
     assert b.state.shoe.out == 3
 
@@ -391,9 +386,9 @@ def test_sightings_that_are_refused(bench: Any, row: dict[str, Any]) -> None:
 
 def test_the_camera_alone_deals_what_it_sees_where_it_is_due(bench: Any) -> None:
     b = watching(bench, "baccarat", "camera", burn="none")
-    see(b, ("player/0", "KC"), ("banker/0", "8D"))
-    see(b, ("player/1", "9H"))
-    see(b, ("banker/1", "KS"))
+    b.see(("player/0", "KC"), ("banker/0", "8D"))
+    b.see(("player/1", "9H"))
+    b.see(("banker/1", "KS"))
     assert b.state.phase == "result"
     assert b.last(f.CardDealt).validated_by == ("camera",)
     assert b.state.shoe.out == 4
@@ -401,7 +396,7 @@ def test_the_camera_alone_deals_what_it_sees_where_it_is_due(bench: Any) -> None
 
 def test_the_camera_alone_cannot_read_a_card(bench: Any) -> None:
     b = watching(bench, "baccarat", "camera", burn="none")
-    see(b, ("player/0", "??"))
+    b.see(("player/0", "??"))
     b.wait()
     assert b.incident == "M-01"
     b.ok("enter_card", incident=1, card="KC", reason="glare")
@@ -420,11 +415,11 @@ def test_a_ninth_copy_by_the_camera_is_an_incident(bench: Any) -> None:
     b = watching(bench, "baccarat", "camera", burn="none")
     places = ("player/0", "banker/0", "player/1", "banker/1")
     for _ in range(2):
-        see(b, *((place, "4H") for place in places))
-        see(b, *((place, None) for place in places))
+        b.see(*((place, "4H") for place in places))
+        b.see(*((place, None) for place in places))
         b.ok("open_bets")
         b.ok("close_bets")
-    see(b, ("player/0", "4H"))
+    b.see(("player/0", "4H"))
     assert b.incident == "M-26"
 
 
@@ -458,7 +453,7 @@ def test_cards_vouched_for_keep_their_places_before_one_that_was_kept(bench: Any
 def test_a_vouched_card_takes_its_place_before_one_confirmed_after_it(bench: Any) -> None:
     b = watching(bench)
     b.cards("7S 6H")
-    see(b, ("dealer/0", "6H"))
+    b.see(("dealer/0", "6H"))
     b.wait()
     assert b.incident == "M-03"
     b.resolve("resume")
@@ -467,10 +462,10 @@ def test_a_vouched_card_takes_its_place_before_one_confirmed_after_it(bench: Any
 
 def test_after_a_void_what_the_camera_still_sees_is_no_matter(bench: Any) -> None:
     b = watching(bench)
-    see(b, ("player/0", "TC"))
+    b.see(("player/0", "TC"))
     b.ok("void", reason="x")
     assert b.table.deadline() is None or b.table.deadline()[0] != "sight"
-    see(b, ("split/0/1", "9D"))
+    b.see(("split/0/1", "9D"))
     b.now += 10_000
     b.ok("camera_health", ok=True, role="camera")
     assert b.state.incidents == {}
@@ -481,7 +476,7 @@ def test_a_camera_gone_mad_fills_no_memory(bench: Any) -> None:
     b = watching(bench)
     b.ok("pause", reason="x")
     for batch in range(2):
-        see(b, *((f"nowhere/{batch}/{n}", "TC") for n in range(64)))
+        b.see(*((f"nowhere/{batch}/{n}", "TC") for n in range(64)))
     refused = b.refused("sighting", seen=[{"position": "one/more", "card": "TC"}], role="camera")
     assert "129 places" in refused.message
     b.ok("sighting", seen=[{"position": "nowhere/0/0", "card": None}], role="camera")
@@ -492,8 +487,8 @@ def test_a_camera_gone_mad_fills_no_memory(bench: Any) -> None:
 
 def test_M_03_the_camera_saw_another_face_there_before_the_shoe_read_one(bench: Any) -> None:
     b = watching(bench)
-    see(b, ("player/0", "4C"))  # it left the shoe unread
-    see(b, ("player/0", "6H"))  # the next one lies on it
+    b.see(("player/0", "4C"))  # it left the shoe unread
+    b.see(("player/0", "6H"))  # the next one lies on it
     b.cards("6H")
     assert b.incident == "M-03"
     assert dealt(b) == []
@@ -502,9 +497,9 @@ def test_M_03_the_camera_saw_another_face_there_before_the_shoe_read_one(bench: 
 @pytest.mark.parametrize("between", [None, "??", "**"])
 def test_a_face_that_the_camera_loses_and_finds_again_is_the_same(bench: Any, between: str | None) -> None:
     b = watching(bench)
-    see(b, ("player/0", "6H"))
-    see(b, ("player/0", between))
-    see(b, ("player/0", "6H"))
+    b.see(("player/0", "6H"))
+    b.see(("player/0", between))
+    b.see(("player/0", "6H"))
     b.cards("6H")
     assert dealt(b) == [("player/0", "6H")]
     assert not b.state.incidents
@@ -513,8 +508,8 @@ def test_a_face_that_the_camera_loses_and_finds_again_is_the_same(bench: Any, be
 def test_M_15_the_hole_card_was_open_before_the_shoe_read_it(bench: Any) -> None:
     b = watching(bench)
     deal(b, "player/0=TC dealer/0=6H player/1=9S")
-    see(b, ("dealer/1", "KD"))
-    see(b, ("dealer/1", "**"))
+    b.see(("dealer/1", "KD"))
+    b.see(("dealer/1", "**"))
     b.cards("KD")
     assert b.incident == "M-15"
 
@@ -523,8 +518,8 @@ def test_cards_that_still_lie_there_while_bets_are_open_are_no_sign(bench: Any) 
     b = watching(bench, "baccarat", burn="none")
     deal(b, "player/0=KC banker/0=8D player/1=9H banker/1=KS")
     b.ok("open_bets")
-    see(b, ("player/0", "9C"))
-    see(b, ("player/0", None))
+    b.see(("player/0", "9C"))
+    b.see(("player/0", None))
     b.ok("close_bets")
     deal(b, "player/0=2C")
     assert dealt(b) == [("player/0", "2C")]
@@ -533,9 +528,9 @@ def test_cards_that_still_lie_there_while_bets_are_open_are_no_sign(bench: Any) 
 
 def test_no_claim_is_confirmed_while_another_card_lies_where_none_is_due(bench: Any) -> None:
     b = watching(bench)
-    see(b, ("split/0/3", "9C"))  # the card that the shoe did not read, laid at a wrong place
+    b.see(("split/0/3", "9C"))  # the card that the shoe did not read, laid at a wrong place
     b.cards("TC")
-    see(b, ("player/0", "TC"))
+    b.see(("player/0", "TC"))
     assert dealt(b) == []
     b.wait()
     assert b.incident == "M-08"
@@ -559,7 +554,7 @@ def test_a_card_settled_for_its_own_place_never_takes_that_of_one_that_is_read_a
     assert dealt(b) == []
     assert b.step == "draw player/0"
     b.cards("TC")
-    see(b, ("player/0", "TC"))
+    b.see(("player/0", "TC"))
     assert dealt(b) == [("player/0", "TC"), ("dealer/0", "6H" if how == "resume" else "9S")]
     assert b.step == "draw player/1"
     assert b.state.shoe.out == 4
@@ -568,32 +563,32 @@ def test_a_card_settled_for_its_own_place_never_takes_that_of_one_that_is_read_a
 def test_a_claim_read_again_is_dealt_before_the_claim_behind_it(bench: Any) -> None:
     b = watching(bench)
     b.cards("TC 6H")
-    see(b, ("player/0", "4C"), ("dealer/0", "6H"))
+    b.see(("player/0", "4C"), ("dealer/0", "6H"))
     b.resolve("rescan")
     assert dealt(b) == []
     b.cards("TC")
-    see(b, ("player/0", "TC"))
+    b.see(("player/0", "TC"))
     assert dealt(b) == [("player/0", "TC"), ("dealer/0", "6H")]
 
 
 def test_a_card_held_while_one_is_to_be_read_again_waits_for_its_own_place(bench: Any) -> None:
     b = watching(bench)
     b.cards("TC")
-    see(b, ("player/0", "JC"))
+    b.see(("player/0", "JC"))
     b.cards("6H")
     b.resolve("rescan")
     assert b.step == "draw player/0"
     b.cards("TC")
-    see(b, ("player/0", "TC"), ("dealer/0", "6H"))
+    b.see(("player/0", "TC"), ("dealer/0", "6H"))
     assert dealt(b) == [("player/0", "TC"), ("dealer/0", "6H")]
 
 
 def test_nothing_is_dealt_while_a_card_lies_open_that_no_one_has_explained(bench: Any) -> None:
     """The card the shoe did not read may lie beside its place, and the next one at it."""
     b = watching(bench)
-    see(b, ("player/4", "AH"))
+    b.see(("player/4", "AH"))
     b.cards("KD")
-    see(b, ("player/0", "KD"))
+    b.see(("player/0", "KD"))
     assert dealt(b) == []
     b.wait()
     assert b.incident == "M-08"
@@ -602,7 +597,7 @@ def test_nothing_is_dealt_while_a_card_lies_open_that_no_one_has_explained(bench
 
 def test_a_card_on_its_way_to_its_place_holds_nothing_up(bench: Any) -> None:
     b = watching(bench)
-    see(b, ("player/4", "KD"))
+    b.see(("player/4", "KD"))
     b.cards("KD")
-    see(b, ("player/4", None), ("player/0", "KD"))
+    b.see(("player/4", None), ("player/0", "KD"))
     assert dealt(b) == [("player/0", "KD")]
